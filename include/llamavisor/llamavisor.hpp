@@ -1,0 +1,13 @@
+/// \file
+/// All of llamavisor.
+#pragma once
+
+#include <llamavisor/backend.hpp>
+#include <llamavisor/engine.hpp>
+#include <llamavisor/error.hpp>
+#include <llamavisor/event.hpp>
+#include <llamavisor/generate_options.hpp>
+#include <llamavisor/gguf.hpp>
+#include <llamavisor/load_options.hpp>
+#include <llamavisor/text_model.hpp>
+#include <llamavisor/token_stream.hpp>

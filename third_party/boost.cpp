@@ -1,0 +1,3 @@
+// asio and Beast, compiled once: every other file sees declarations only.
+#include <boost/asio/impl/src.hpp>
+#include <boost/beast/src.hpp>
