@@ -1,7 +1,8 @@
 # One interface target carries the language level, the warnings and the sanitizers of our own code.
 add_library(llamavisor_compile INTERFACE)
 target_compile_features(llamavisor_compile INTERFACE cxx_std_20)
-target_compile_options(llamavisor_compile INTERFACE -Wall -Wextra)
+target_compile_options(llamavisor_compile INTERFACE -Wall -Wextra
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 if(LLAMAVISOR_WERROR)
   target_compile_options(llamavisor_compile INTERFACE -Werror)
 endif()

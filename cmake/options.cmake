@@ -17,6 +17,8 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
   find_program(LLAMAVISOR_CCACHE ccache)
   if(LLAMAVISOR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${LLAMAVISOR_CCACHE})
+    # The sloppiness lets ccache work with the tests' precompiled header.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${LLAMAVISOR_CCACHE})
   endif()
 endif()

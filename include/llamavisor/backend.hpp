@@ -17,7 +17,7 @@ namespace llamavisor {
 /// Whether a backend can be used on this machine, and if not, why not and what to do.
 struct Availability {
   bool available = false;
-  std::string reason;  ///< empty when available
+  std::string reason{};  ///< empty when available
   explicit operator bool() const noexcept { return available; }
 };
 

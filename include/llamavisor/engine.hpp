@@ -12,13 +12,14 @@ namespace llamavisor {
 /// An engine pack: a folder with a `llama-server` that runs as it is, and an `engine.json`, made
 /// by `tools/get-engine`. A plain value.
 struct Engine {
-  std::string flavour;                ///< "cpu", "vulkan", "hip", "cuda"
-  int build = 0;                      ///< llama.cpp's build number
-  std::string version;                ///< as `llama-server --version` says it
-  std::filesystem::path folder;
-  std::vector<std::string> command;   ///< how it is started: the executable, or loader + executable
-  std::vector<std::string> flags;     ///< every flag that its `--help` knows, sorted
-  std::string source;                 ///< "debian", "system", ...
+  std::string flavour{};  ///< "cpu", "vulkan", "hip", "cuda"
+  int build = 0;          ///< llama.cpp's build number
+  std::string version{};  ///< as `llama-server --version` says it
+  std::filesystem::path folder{};
+  std::vector<std::string>
+      command{};                     ///< how it is started: the executable, or loader + executable
+  std::vector<std::string> flags{};  ///< every flag that its `--help` knows, sorted
+  std::string source{};              ///< "debian", "system", ...
 
   bool knows(std::string_view flag) const;
 };

@@ -14,43 +14,43 @@ namespace llamavisor {
 /// The kinds of failure. Each says who can mend it.
 enum class errc {
   // The call is at fault: nothing was sent, nothing was started.
-  invalid_option = 1,          ///< an option is out of range, or two contradict each other
-  refused_server_argument,     ///< an extra server argument that the supervisor owns
-  unknown_device,              ///< no such device name; the message lists those that exist
-  device_quarantined,          ///< the device has failed hard; the message says how to lift it
-  context_exceeded,            ///< the prompt does not fit the context
-  wrong_process,               ///< a handle was used in a child after fork()
+  invalid_option = 1,       ///< an option is out of range, or two contradict each other
+  refused_server_argument,  ///< an extra server argument that the supervisor owns
+  unknown_device,           ///< no such device name; the message lists those that exist
+  device_quarantined,       ///< the device has failed hard; the message says how to lift it
+  context_exceeded,         ///< the prompt does not fit the context
+  wrong_process,            ///< a handle was used in a child after fork()
 
   // A file is at fault.
-  model_not_found,             ///< the model file cannot be opened
-  invalid_model,               ///< not a GGUF file, truncated, or hostile
-  unsupported_model,           ///< the engine does not know the model's architecture
-  model_changed,               ///< the model file was replaced since it was loaded
+  model_not_found,    ///< the model file cannot be opened
+  invalid_model,      ///< not a GGUF file, truncated, or hostile
+  unsupported_model,  ///< the engine does not know the model's architecture
+  model_changed,      ///< the model file was replaced since it was loaded
 
   // The engine is at fault.
-  no_engine,                   ///< no engine pack for this device; the message names the command
-  engine_too_old,              ///< the engine lacks a flag that is required
-  engine_broken,               ///< the engine cannot be started: missing library, wrong machine, ...
+  no_engine,       ///< no engine pack for this device; the message names the command
+  engine_too_old,  ///< the engine lacks a flag that is required
+  engine_broken,   ///< the engine cannot be started: missing library, wrong machine, ...
 
   // The server process is at fault.
-  load_failed,                 ///< the process ended or refused before it was ready
-  load_stalled,                ///< no sign of life for `Limits::load_silence`
-  out_of_memory,               ///< of the device or of the host
-  server_died,                 ///< the process ended with requests in flight
-  server_hung,                 ///< the process lives, but nothing comes out of it
-  server_error,                ///< the server answered this request with an error
-  protocol_error,              ///< the answer is not what llama-server sends
-  not_resumable,               ///< the process died, and this request cannot be continued exactly
-  unreaped,                    ///< the kernel keeps the killed process alive
+  load_failed,     ///< the process ended or refused before it was ready
+  load_stalled,    ///< no sign of life for `Limits::load_silence`
+  out_of_memory,   ///< of the device or of the host
+  server_died,     ///< the process ended with requests in flight
+  server_hung,     ///< the process lives, but nothing comes out of it
+  server_error,    ///< the server answered this request with an error
+  protocol_error,  ///< the answer is not what llama-server sends
+  not_resumable,   ///< the process died, and this request cannot be continued exactly
+  unreaped,        ///< the kernel keeps the killed process alive
 
   // The state of the model or of the request.
-  not_ready,                   ///< the model has failed; `TextModel::reload()` is the way out
-  closed,                      ///< the model was closed
-  busy,                        ///< too many requests are waiting already
-  cancelled,                   ///< cancelled by the caller
-  deadline_exceeded,           ///< the request's own deadline has passed
+  not_ready,          ///< the model has failed; `TextModel::reload()` is the way out
+  closed,             ///< the model was closed
+  busy,               ///< too many requests are waiting already
+  cancelled,          ///< cancelled by the caller
+  deadline_exceeded,  ///< the request's own deadline has passed
 
-  internal                     ///< a fault of llamavisor: please report it
+  internal  ///< a fault of llamavisor: please report it
 };
 
 /// The code's name, as used in JSON and logs: "server_died". Never throws.
@@ -67,19 +67,19 @@ enum class Cause {
   none,
   unknown,
   out_of_memory,
-  unsupported_gfx,             ///< the engine has no code for this GPU
+  unsupported_gfx,  ///< the engine has no code for this GPU
   device_lost,
   invalid_device_function,
   missing_library,
   damaged_library,
-  wrong_architecture,          ///< a file of the engine is for another machine
+  wrong_architecture,  ///< a file of the engine is for another machine
   bad_model,
   unknown_model_architecture,
   bad_argument,
   address_in_use,
   illegal_instruction,
-  crash_at_device_init,        ///< a crash before the first byte of output
-  killed_from_outside,         ///< SIGKILL that is not ours, such as the kernel's OOM killer
+  crash_at_device_init,  ///< a crash before the first byte of output
+  killed_from_outside,   ///< SIGKILL that is not ours, such as the kernel's OOM killer
   hung
 };
 
@@ -89,22 +89,23 @@ std::string_view name(Cause cause) noexcept;
 /// One failure, with all that is known of it. A plain value.
 struct Failure {
   errc code = errc::internal;
-  std::string message;                  ///< one line: what happened, and what to do
+  std::string message{};  ///< one line: what happened, and what to do
   Phase phase = Phase::none;
   Cause cause = Cause::none;
-  std::optional<int> exit_code;         ///< set when the process exited by itself
-  std::string signal;                   ///< "SIGKILL", ... when a signal ended it, else empty
-  int http_status = 0;                  ///< of the server's answer; 0 where there was none
-  std::string server_message;           ///< the server's own error text, where it sent one
-  std::vector<std::string> last_lines;  ///< the last lines that the process wrote, oldest first
-  std::string partial_text;             ///< what a request had delivered before it failed
-  std::vector<Failure> causes;          ///< failures that led to this one, oldest first
+  std::optional<int> exit_code{};         ///< set when the process exited by itself
+  std::string signal{};                   ///< "SIGKILL", ... when a signal ended it, else empty
+  int http_status = 0;                    ///< of the server's answer; 0 where there was none
+  std::string server_message{};           ///< the server's own error text, where it sent one
+  std::vector<std::string> last_lines{};  ///< the last lines that the process wrote, oldest first
+  std::string partial_text{};             ///< what a request had delivered before it failed
+  std::vector<Failure> causes{};          ///< failures that led to this one, oldest first
 };
 
 /// The exception of every call. `what()` is `Failure::message`.
 class Error : public std::runtime_error {
  public:
-  explicit Error(Failure failure) : std::runtime_error(failure.message), failure_(std::move(failure)) {}
+  explicit Error(Failure failure)
+      : std::runtime_error(failure.message), failure_(std::move(failure)) {}
   Error(errc code, std::string message)
       : Error(Failure{.code = code, .message = std::move(message)}) {}
 

@@ -16,20 +16,20 @@ using TokenId = std::int32_t;
 /// `errc::invalid_option` names the member. Where nothing is said here, the server's own default
 /// holds (llama.cpp's sampler chain).
 struct GenerateOptions {
-  int max_tokens = 0;                    ///< 0 = until the context ends
-  std::optional<double> temperature;     ///< 0 = greedy; unset = the server's default (0.8)
-  std::optional<int> top_k;              ///< 0 = off
-  std::optional<double> top_p;           ///< (0, 1]; 1 = off
-  std::optional<double> min_p;           ///< [0, 1]; 0 = off
-  std::optional<std::uint32_t> seed;     ///< unset = random
-  std::optional<double> repeat_penalty;  ///< > 0; 1 = off
-  std::vector<std::string> stop;         ///< the answer ends before the first of these
-  std::vector<TokenId> stop_tokens;      ///< the answer ends before the first of these ids
-  int logprobs = 0;                      ///< best n alternatives of each token; 0 = none
-  std::string grammar;                   ///< GBNF; empty = none
-  std::string json_schema;               ///< a JSON schema; empty = none; not with `grammar`
-  bool ignore_eos = false;               ///< go on past the end of the text; not with a grammar
-  bool cache_prompt = true;              ///< reuse what a slot already has of the prompt
+  int max_tokens = 0;                      ///< 0 = until the context ends
+  std::optional<double> temperature{};     ///< 0 = greedy; unset = the server's default (0.8)
+  std::optional<int> top_k{};              ///< 0 = off
+  std::optional<double> top_p{};           ///< (0, 1]; 1 = off
+  std::optional<double> min_p{};           ///< [0, 1]; 0 = off
+  std::optional<std::uint32_t> seed{};     ///< unset = random
+  std::optional<double> repeat_penalty{};  ///< > 0; 1 = off
+  std::vector<std::string> stop{};         ///< the answer ends before the first of these
+  std::vector<TokenId> stop_tokens{};      ///< the answer ends before the first of these ids
+  int logprobs = 0;                        ///< best n alternatives of each token; 0 = none
+  std::string grammar{};                   ///< GBNF; empty = none
+  std::string json_schema{};               ///< a JSON schema; empty = none; not with `grammar`
+  bool ignore_eos = false;                 ///< go on past the end of the text; not with a grammar
+  bool cache_prompt = true;                ///< reuse what a slot already has of the prompt
 
   /// Whether control tokens written out in a chat message ("<|im_end|>") are that token. By
   /// default they are text, so that a message cannot end its own turn.

@@ -11,22 +11,22 @@ namespace llamavisor {
 
 /// The header's facts. Zero or empty where the file does not say.
 struct GgufInfo {
-  std::uint32_t version = 0;          ///< 2 or 3
+  std::uint32_t version = 0;  ///< 2 or 3
   std::uint64_t tensor_count = 0;
-  std::string architecture;           ///< "llama", ...
-  std::string name;
-  std::string quantisation;           ///< "Q8_0", ...: of most of the weights' bytes
-  std::uint32_t context_length = 0;   ///< tokens, as trained
+  std::string architecture{};  ///< "llama", ...
+  std::string name{};
+  std::string quantisation{};        ///< "Q8_0", ...: of most of the weights' bytes
+  std::uint32_t context_length = 0;  ///< tokens, as trained
   std::uint32_t layers = 0;
   std::uint32_t hidden_size = 0;
   std::uint32_t heads = 0;
-  std::uint32_t kv_heads = 0;         ///< as `heads` where the file does not say
-  std::uint32_t vocabulary = 0;       ///< tokens
+  std::uint32_t kv_heads = 0;    ///< as `heads` where the file does not say
+  std::uint32_t vocabulary = 0;  ///< tokens
   std::uint32_t sliding_window = 0;
-  std::uint64_t parameters = 0;       ///< elements of all tensors
-  std::uint64_t file_size = 0;        ///< bytes
-  std::string tokenizer;              ///< "gpt2", "llama", ...
-  std::string chat_template;          ///< Jinja; empty = the model has none
+  std::uint64_t parameters = 0;  ///< elements of all tensors
+  std::uint64_t file_size = 0;   ///< bytes
+  std::string tokenizer{};       ///< "gpt2", "llama", ...
+  std::string chat_template{};   ///< Jinja; empty = the model has none
 };
 
 /// Reads the header of a GGUF file, version 2 or 3, little-endian; never the weights. Memory is

@@ -21,8 +21,8 @@ namespace llamavisor {
 /// One turn of a conversation. `role` as the model's template knows it: "system", "user",
 /// "assistant".
 struct Message {
-  std::string role;
-  std::string content;
+  std::string role{};
+  std::string content{};
 };
 
 /// What kind of model it is.
@@ -36,35 +36,35 @@ std::string_view name(ModelType type) noexcept;
 
 /// What a loaded model is. A plain value.
 struct ModelInfo {
-  std::string architecture;
-  std::string name;
-  std::string quantisation;
-  std::uint32_t vocabulary = 0;       ///< tokens
+  std::string architecture{};
+  std::string name{};
+  std::string quantisation{};
+  std::uint32_t vocabulary = 0;  ///< tokens
   std::uint32_t layers = 0;
   std::uint32_t hidden_size = 0;
   std::uint64_t parameters = 0;
-  int context_length = 0;             ///< tokens for each slot
-  int parallel = 0;                   ///< slots
-  std::string device;                 ///< that serves now
-  std::string engine;                 ///< flavour of its pack
+  int context_length = 0;  ///< tokens for each slot
+  int parallel = 0;        ///< slots
+  std::string device{};    ///< that serves now
+  std::string engine{};    ///< flavour of its pack
   int engine_build = 0;
-  int gpu_layers = 0;                 ///< of `gpu_layers_total`, on the GPU, as the server logs it
+  int gpu_layers = 0;  ///< of `gpu_layers_total`, on the GPU, as the server logs it
   int gpu_layers_total = 0;
-  int generation = 0;                 ///< server processes so far
+  int generation = 0;  ///< server processes so far
 };
 
 /// Sums since the model was loaded. A plain value.
 struct Metrics {
-  std::uint64_t requests = 0;           ///< ended, in whatever way
+  std::uint64_t requests = 0;  ///< ended, in whatever way
   std::uint64_t failed_requests = 0;
   std::uint64_t prompt_tokens = 0;
   std::uint64_t generated_tokens = 0;
-  double prompt_ms = 0;                 ///< the server's own times
+  double prompt_ms = 0;  ///< the server's own times
   double generate_ms = 0;
   double prompt_per_second = 0;
   double generate_per_second = 0;
-  double last_first_token_ms = 0;       ///< of the last request, from the call to its first token
-  std::uint64_t server_memory = 0;      ///< resident bytes of the server process
+  double last_first_token_ms = 0;   ///< of the last request, from the call to its first token
+  std::uint64_t server_memory = 0;  ///< resident bytes of the server process
 };
 
 /// The life of a model, as a host sees it.
@@ -83,7 +83,7 @@ std::string_view name(ModelState state) noexcept;
 
 /// The next token's log-probabilities.
 struct Classification {
-  std::vector<TokenLogprob> candidates;  ///< best n, best first; or the ids asked for, in order
+  std::vector<TokenLogprob> candidates{};  ///< best n, best first; or the ids asked for, in order
   int prompt_tokens = 0;
 };
 

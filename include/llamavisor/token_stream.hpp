@@ -17,7 +17,7 @@ namespace llamavisor {
 
 struct TokenLogprob {
   TokenId id = -1;
-  std::string text;
+  std::string text{};
   double logprob = 0;  ///< natural logarithm, over the whole vocabulary before any sampler
 };
 
@@ -25,10 +25,10 @@ struct TokenLogprob {
 /// the start of a stop string; a token may therefore come with empty text, and a text may stand
 /// for several tokens, of which the server names only the last.
 struct Token {
-  TokenId id = -1;                       ///< -1 where the server names none
-  std::string text;                      ///< UTF-8
-  std::optional<double> logprob;         ///< when `GenerateOptions::logprobs` asked for it
-  std::vector<TokenLogprob> top;         ///< best n, best first
+  TokenId id = -1;                  ///< -1 where the server names none
+  std::string text{};               ///< UTF-8
+  std::optional<double> logprob{};  ///< when `GenerateOptions::logprobs` asked for it
+  std::vector<TokenLogprob> top{};  ///< best n, best first
 };
 
 enum class FinishReason {
@@ -36,7 +36,7 @@ enum class FinishReason {
   stop_string,  ///< one of `GenerateOptions::stop`
   length,       ///< `max_tokens`, or the end of the context
   cancelled,
-  error         ///< `GenerateResult::failure` says which
+  error  ///< `GenerateResult::failure` says which
 };
 
 /// "stop", "stop_string", "length", "cancelled", "error". Never throws.
@@ -44,29 +44,29 @@ std::string_view name(FinishReason reason) noexcept;
 
 /// Times of one request. Milliseconds; rates in tokens per second, 0 where nothing was measured.
 struct Timings {
-  double prompt_ms = 0;           ///< the server's own, without what its cache held
-  double generate_ms = 0;         ///< the server's own
-  double first_token_ms = 0;      ///< from the call to the first token, as the caller sees it
-  double total_ms = 0;            ///< from the call to the end, as the caller sees it
-  int cached_tokens = 0;          ///< of the prompt, found in the slot's cache
+  double prompt_ms = 0;       ///< the server's own, without what its cache held
+  double generate_ms = 0;     ///< the server's own
+  double first_token_ms = 0;  ///< from the call to the first token, as the caller sees it
+  double total_ms = 0;        ///< from the call to the end, as the caller sees it
+  int cached_tokens = 0;      ///< of the prompt, found in the slot's cache
   double prompt_per_second = 0;
   double generate_per_second = 0;
 };
 
 struct GenerateResult {
-  std::string text;                       ///< all of it, as delivered
-  std::vector<TokenId> token_ids;         ///< those that the server named
-  bool token_ids_complete = true;         ///< false where it left out some: see `Token`
+  std::string text{};                ///< all of it, as delivered
+  std::vector<TokenId> token_ids{};  ///< those that the server named
+  bool token_ids_complete = true;    ///< false where it left out some: see `Token`
   int prompt_tokens = 0;
-  int generated_tokens = 0;               ///< the server's count, held-back ones included
+  int generated_tokens = 0;  ///< the server's count, held-back ones included
   FinishReason finish_reason = FinishReason::error;
-  std::string stop_string;                ///< which of `GenerateOptions::stop` ended it
-  std::string device;                     ///< that gave the last token
+  std::string stop_string{};  ///< which of `GenerateOptions::stop` ended it
+  std::string device{};       ///< that gave the last token
   int engine_build = 0;
-  int generations = 1;                    ///< server processes that took part
-  bool exact = true;                      ///< false where a resume changed ids: see the guide
-  Timings timings;
-  std::optional<Failure> failure;         ///< exactly when `finish_reason` is `error`
+  int generations = 1;  ///< server processes that took part
+  bool exact = true;    ///< false where a resume changed ids: see the guide
+  Timings timings{};
+  std::optional<Failure> failure{};  ///< exactly when `finish_reason` is `error`
 };
 
 namespace detail {
@@ -111,7 +111,7 @@ class TokenStream {
   std::default_sentinel_t end() const noexcept { return {}; }
 
  private:
-  std::shared_ptr<detail::StreamSource> source_;
+  std::shared_ptr<detail::StreamSource> source_{};
 };
 
 /// Input iterator over a `TokenStream`; lives no longer than the stream.
@@ -136,9 +136,11 @@ class TokenStream::iterator {
 
  private:
   TokenStream* stream_ = nullptr;
-  std::optional<Token> token_;
+  std::optional<Token> token_{};
 };
 
-inline TokenStream::iterator TokenStream::begin() { return iterator(*this); }
+inline TokenStream::iterator TokenStream::begin() {
+  return iterator(*this);
+}
 
 }  // namespace llamavisor

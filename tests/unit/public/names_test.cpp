@@ -1,6 +1,6 @@
-#include "catch.hpp"
-
 #include <llamavisor/llamavisor.hpp>
+
+#include "catch.hpp"
 
 #include <set>
 #include <string_view>
