@@ -24,14 +24,18 @@ class Runtime {
   static std::shared_ptr<Runtime> shared();
 
   Runtime();
+  /// Runs what was posted, then ends both threads; the last holder may well let go of it on one of
+  /// them, and then nobody waits. In a child after fork() it does nothing.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Runs a task on the runtime thread, later, in order. Any thread.
+  /// Runs a task on the runtime thread, later, in order. A task must not throw: nobody could catch
+  /// it. In a child after fork() the task is dropped. Any thread.
   void post(Task task);
 
-  /// Runs a task on the event thread: for code of the host, which may be slow. In order. Any thread.
+  /// Runs a task on the event thread: for code of the host, which may be slow. In order. Any
+  /// thread.
   void post_event(Task task);
 
   bool on_runtime_thread() const noexcept;
