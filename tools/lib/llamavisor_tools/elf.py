@@ -1,0 +1,70 @@
+"""Reading and patching ELF files, by patchelf, so that a folder of them needs nothing around it."""
+
+import os
+import re
+
+from .commands import output
+
+
+def is_elf(path):
+    with open(path, "rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def needed(path):
+    return output(["patchelf", "--print-needed", path]).split()
+
+
+def interpreter(path):
+    return output(["patchelf", "--print-interpreter", path]).strip()
+
+
+def set_interpreter(path, loader):
+    output(["patchelf", "--set-interpreter", loader, path])
+
+
+def find_libraries_beside(paths):
+    """$ORIGIN as the only place to look first; distributions' libraries carry a path of their own."""
+    if paths:
+        output(["patchelf", "--set-rpath", "$ORIGIN", *paths])
+
+
+# ggml looks for plug-ins in a folder that was compiled in before it looks beside the executable. On a
+# system that has such a folder, a pack would take its plug-ins, of another build, and a CPU pack
+# would even find GPUs. The compiler may cut the string in two, so only its head can be relied upon.
+PLUGIN_FOLDER = re.compile(rb"/usr/(?:local/)?lib[\w./-]*?/ggml")
+NOWHERE = b"/dev/null/"
+
+
+def forget_plugin_folder(path):
+    """Points a compiled-in plug-in folder below /dev/null. True where there was one."""
+    with open(path, "r+b") as file:
+        data = file.read()
+        places = [match.start() for match in PLUGIN_FOLDER.finditer(data)]
+        for place in places:
+            file.seek(place)
+            file.write(NOWHERE)
+    return bool(places)
+
+
+def closure(roots, find):
+    """{name: path} of the roots and all that they need; `find(name)` gives a path or None.
+
+    Also the set of names that were not found.
+    """
+    found, missing = {}, set()
+    waiting = [(os.path.basename(root), root) for root in roots]
+    while waiting:
+        name, path = waiting.pop()
+        if name in found:
+            continue
+        found[name] = path
+        for library in needed(path):
+            if library in found or library in missing:
+                continue
+            place = find(library)
+            if place:
+                waiting.append((library, place))
+            else:
+                missing.add(library)
+    return found, missing
