@@ -14,23 +14,23 @@ namespace llamavisor::http {
 
 /// Where a server listens: a Unix socket's path, or a port on 127.0.0.1. No proxy, no name lookup.
 struct Endpoint {
-  std::string unix_path;   ///< used when not empty
+  std::string unix_path;  ///< used when not empty
   std::uint16_t port = 0;
 };
 
 struct Request {
   std::string method = "GET";
   std::string target = "/";
-  std::string body;          ///< JSON; sent when not empty
-  std::string bearer_key;    ///< Authorization: Bearer; left out when empty
+  std::string body;        ///< JSON; sent when not empty
+  std::string bearer_key;  ///< Authorization: Bearer; left out when empty
 };
 
 /// How an exchange ended.
 enum class End {
-  complete,          ///< the answer came whole
-  refused,           ///< nobody listens there: connection refused, or no such socket
-  connection_lost,   ///< reset, end of file or an error in the middle
-  malformed,         ///< not HTTP
+  complete,         ///< the answer came whole
+  refused,          ///< nobody listens there: connection refused, or no such socket
+  connection_lost,  ///< reset, end of file or an error in the middle
+  malformed,        ///< not HTTP
 };
 
 /// One connection, one request. All members and call-backs on the runtime thread; no call-back
@@ -39,7 +39,7 @@ class Exchange {
  public:
   struct Handlers {
     std::function<void(int status, std::string_view content_type)> on_head;
-    std::function<void(std::string_view bytes)> on_body;  ///< as it comes
+    std::function<void(std::string_view bytes)> on_body;           ///< as it comes
     std::function<void(End end, std::string_view detail)> on_end;  ///< once, last
   };
 
