@@ -3,12 +3,12 @@
 #pragma once
 
 #include "process/exit_status.hpp"
-#include "process/output_ring.hpp"
+#include "process/spawn_request.hpp"
 #include "process/stop_sequence.hpp"
 #include "runtime/runtime.hpp"
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,18 +18,7 @@
 
 namespace llamavisor::process {
 
-struct SpawnRequest {
-  std::vector<std::string> command;        ///< the executable's absolute path, then its arguments
-  std::vector<std::string> environment;    ///< "NAME=value", all of it
-  std::filesystem::path working_directory;
-  std::optional<int> oom_score_adj;        ///< what the child sets for itself; unset = inherited
-};
-
-/// Why a spawn failed: the step ("execve", "chdir", "pipe", ...) and its errno.
-struct SpawnError {
-  std::string step;
-  int error = 0;
-};
+class SystemCalls;
 
 /// One child process. All members and call-backs on the runtime thread.
 ///
@@ -40,13 +29,20 @@ class ChildProcess {
   struct Handlers {
     std::function<void(std::string_view line)> on_line;  ///< stdout and stderr, line by line
     std::function<void(ExitStatus)> on_exit;             ///< once; output up to then came before
-    std::function<void(std::int64_t pid)> on_unreaped;   ///< the stop plan ran out
+    /// The stop plan ran out. Should the kernel let go of it later, `on_exit` still comes.
+    std::function<void(std::int64_t pid)> on_unreaped;
+    std::function<void()> on_output;  ///< bytes came, also of a line that is under way: it lives
   };
 
   /// Starts the child. Call-backs never come from within. On failure returns null and fills
   /// `error`; nothing is left behind then.
   static std::shared_ptr<ChildProcess> spawn(std::shared_ptr<Runtime> runtime, SpawnRequest request,
                                              Handlers handlers, SpawnError& error);
+
+  /// The same with other system calls, for tests. They must outlive the process.
+  static std::shared_ptr<ChildProcess> spawn(std::shared_ptr<Runtime> runtime, SpawnRequest request,
+                                             Handlers handlers, SpawnError& error,
+                                             SystemCalls& calls);
 
   /// Detaches what is left: the group is killed, the reap goes on in the background.
   ~ChildProcess();

@@ -2,6 +2,8 @@
 /// The last lines that a process wrote.
 #pragma once
 
+#include "process/line_assembler.hpp"
+
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -25,12 +27,15 @@ class OutputRing {
   /// Ends the line that is under way.
   void finish(const std::function<void(std::string_view)>& on_line = {});
 
-  /// Oldest first.
+  /// Takes a line that another stream has ended.
+  void add(std::string_view line);
+
+  /// Oldest first; a line that is under way comes last.
   std::vector<std::string> last_lines(std::size_t count) const;
 
  private:
-  std::size_t max_lines_, max_line_;
-  std::string partial_;
+  std::size_t max_lines_;
+  LineAssembler assembler_;
   std::deque<std::string> lines_;
 };
 

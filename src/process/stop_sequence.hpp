@@ -11,7 +11,7 @@ namespace llamavisor::process {
 /// One step: the signals to send, one after the other, and how long to wait for the exit.
 struct StopStep {
   std::vector<int> signals;
-  bool whole_group = false;            ///< to the process group, not to the process alone
+  bool whole_group = false;  ///< to the process group, not to the process alone
   std::chrono::milliseconds wait{0};
 };
 

@@ -1,0 +1,174 @@
+#include "spawned.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+
+namespace llamavisor::process::testing {
+
+namespace fs = std::filesystem;
+
+SpawnRequest probe(std::vector<std::string> arguments) {
+  SpawnRequest request;
+  request.command = {LLAMAVISOR_CHILD_PROBE};
+  request.command.insert(request.command.end(), arguments.begin(), arguments.end());
+  request.working_directory = "/";
+  return request;
+}
+
+void on_runtime(Runtime& runtime, const std::function<void()>& task) {
+  std::promise<void> done;
+  runtime.post([&] {
+    task();
+    done.set_value();
+  });
+  if (done.get_future().wait_for(hang_guard) != std::future_status::ready) std::abort();
+}
+
+Spawned::Spawned(SpawnRequest request, SystemCalls& calls, std::shared_ptr<Runtime> runtime)
+    : runtime_(std::move(runtime)) {
+  ChildProcess::Handlers handlers;
+  handlers.on_line = [record = record_](std::string_view line) {
+    const std::lock_guard lock(record->mutex);
+    record->lines.emplace_back(line);
+    record->changed.notify_all();
+  };
+  handlers.on_exit = [record = record_](ExitStatus status) {
+    const std::lock_guard lock(record->mutex);
+    record->exits.push_back(status);
+    record->changed.notify_all();
+  };
+  handlers.on_unreaped = [record = record_](std::int64_t pid) {
+    const std::lock_guard lock(record->mutex);
+    record->unreaped = pid;
+    record->changed.notify_all();
+  };
+  handlers.on_output = [record = record_] {
+    const std::lock_guard lock(record->mutex);
+    record->output = true;
+    record->changed.notify_all();
+  };
+  on_runtime(*runtime_, [&] {
+    child_ = ChildProcess::spawn(runtime_, std::move(request), std::move(handlers), error_, calls);
+    started_ = child_ != nullptr;
+    if (child_) pid_ = child_->pid();
+  });
+}
+
+Spawned::~Spawned() {
+  forget();
+}
+
+template <typename Condition>
+void Spawned::wait(const char* what, Condition condition) {
+  std::unique_lock lock(record_->mutex);
+  if (!record_->changed.wait_for(lock, hang_guard, condition)) {
+    std::string text = std::string("hung while waiting for ") + what + "; its lines:";
+    for (const auto& line : record_->lines)
+      text += "\n  " + line;
+    throw std::runtime_error(text);
+  }
+}
+
+std::string Spawned::wait_for_line(const std::string& start) {
+  std::string rest;
+  wait("a line", [&] {
+    for (const auto& line : record_->lines) {
+      if (!line.starts_with(start)) continue;
+      rest = line.substr(start.size());
+      return true;
+    }
+    return false;
+  });
+  return rest;
+}
+
+void Spawned::wait_for_output() {
+  wait("output", [&] { return record_->output; });
+}
+
+ExitStatus Spawned::wait_for_exit() {
+  wait("the exit", [&] { return !record_->exits.empty(); });
+  const std::lock_guard lock(record_->mutex);
+  return record_->exits.front();
+}
+
+std::int64_t Spawned::wait_for_unreaped() {
+  wait("on_unreaped", [&] { return record_->unreaped.has_value(); });
+  const std::lock_guard lock(record_->mutex);
+  return *record_->unreaped;
+}
+
+std::vector<std::string> Spawned::lines() const {
+  const std::lock_guard lock(record_->mutex);
+  return record_->lines;
+}
+
+int Spawned::exits() const {
+  const std::lock_guard lock(record_->mutex);
+  return static_cast<int>(record_->exits.size());
+}
+
+void Spawned::stop(StopPlan plan) {
+  call([&](ChildProcess& child) { child.stop(std::move(plan)); });
+}
+
+void Spawned::kill() {
+  call([](ChildProcess& child) { child.kill(); });
+}
+
+void Spawned::forget() {
+  on_runtime(*runtime_, [&] { child_.reset(); });
+}
+
+void Spawned::call(const std::function<void(ChildProcess&)>& task) {
+  on_runtime(*runtime_, [&] {
+    if (child_) task(*child_);
+  });
+}
+
+void wait_until(const char* what, const std::function<bool()>& condition) {
+  const auto limit = std::chrono::steady_clock::now() + hang_guard;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > limit) {
+      throw std::runtime_error(std::string("hung while waiting until ") + what);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+bool has_ended(std::int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto name_end = text.rfind(')');
+  return name_end == std::string::npos || text.compare(name_end, 3, ") Z") == 0;
+}
+
+std::vector<int> open_descriptors() {
+  std::vector<int> numbers;
+  for (int number = 0; number < 4096; ++number) {
+    if (::fcntl(number, F_GETFD) >= 0) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::vector<std::int64_t> children() {
+  std::vector<std::int64_t> pids;
+  for (const auto& task : fs::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "children");
+    pids.insert(pids.end(), std::istream_iterator<std::int64_t>(file), {});
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+}  // namespace llamavisor::process::testing
