@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from . import commands
 from .errors import EngineError, MissingTool, NoNetwork, NoSpace, NotAvailable, Untrusted, no_space_text
-from .files import check_space, sha256
+from .files import sha256
 from .progress import Progress, mib, say
 
 KEYRINGS = ["/usr/share/keyrings/debian-archive-keyring.gpg", "/usr/share/keyrings/debian-archive-keyring.pgp"]
@@ -75,9 +75,7 @@ def keyring():
 
 def failure(text, doing):
     """Apt's own words turned into a typed error."""
-    complaints = [line[3:].strip() for line in text.splitlines() if line.startswith(("E: ", "W: ", "Err:"))]
-    details = [line.strip() for line in text.splitlines() if line.startswith("  ")]
-    line = (complaints or details or ["no message"])[0]
+    line = telling_line(text)
     if no_space_text(text):
         return NoSpace(f"no space: {line}")
     if re.search(r"NO_PUBKEY|BADSIG|EXPKEYSIG|is not signed|signature|Hash Sum mismatch|not valid yet|"
@@ -89,6 +87,15 @@ def failure(text, doing):
     if re.search(r"resolv|connect|unreachable|timed out|Connection|Could not|Failed to fetch|proxy", text):
         return NoNetwork(f"no network while {doing}: {line}")
     return EngineError(f"apt failed while {doing}: {line}")
+
+
+def telling_line(text):
+    """The line that says most: an error in full, else a warning, else the last line."""
+    for sign in ("E: ", "W: ", "Err"):
+        for line in text.splitlines():
+            if line.startswith(sign):
+                return " ".join(line.removeprefix(sign).split())
+    return commands.last_line(text) or "no message"
 
 
 class PrivateApt:
@@ -129,6 +136,7 @@ class PrivateApt:
         say(doing)
         status, out, err = self.run("apt-get", "update", "-q")
         if status == 0:
+            self.run("apt-get", "autoclean", "-q")
             return
         error = failure(out + err, doing)
         lists = list((self.folder / "lists").glob("*_Packages*"))
@@ -149,21 +157,18 @@ class PrivateApt:
             raise failure(err, "reading about packages")
         return sorted(package_records(out))
 
-    def fetch(self, packages):
-        """[path of a verified .deb], in the order of `packages`."""
-        missing = [package for package in packages if not self.verified(package)]
-        total = sum(package.size for package in missing)
-        if missing:
-            check_space({self.folder: total})
-            self.download(missing, total)
-            bad = [package.name for package in missing if not self.verified(package)]
-            if bad:
-                raise Untrusted(f"bad hash: {', '.join(bad)} is not what the signed index says")
-        else:
-            say(f"all {len(packages)} packages are in the cache")
-        return [self.archive(package) for package in packages]
+    def missing(self, packages):
+        """Those that the cache does not hold as the signed index wants them."""
+        return [package for package in packages if not self.verified(package)]
 
-    def download(self, packages, total):
+    def fetch(self, packages):
+        """Downloads into the cache and verifies against the signed index."""
+        self.download(packages)
+        if bad := self.missing(packages):
+            raise Untrusted(f"bad hash: {bad[0].name} is not what the signed index says")
+
+    def download(self, packages):
+        total = sum(package.size for package in packages)
         say(f"fetching {len(packages)} packages, {mib(total)}")
         archives = self.folder / "archives"
         before = folder_bytes(archives)

@@ -56,7 +56,7 @@ def output(command, **options):
     status, out, err = capture(command, **options)
     if status != 0:
         if no_space_text(err):
-            raise NoSpace(f"no space: {last_line(err)}")
+            raise NoSpace(f"no space: {os.path.basename(command[0])} found no space left on the device")
         raise EngineError(f"{os.path.basename(command[0])} failed: {last_line(err) or f'status {status}'}")
     return out
 

@@ -52,11 +52,15 @@ def fill(folder, target, flavour, suite, with_tools, cache):
     with apt.locked():
         apt.update()
         packages = apt.resolve(PACKAGES[flavour])
-        unpacked = sum(package.installed for package in packages)
-        check_space({folder: unpacked + FILE_SYSTEM_SLACK})
-        archives = apt.fetch(packages)
+        missing = apt.missing(packages)
+        check_space([(folder.parent, sum(package.installed for package in packages) + FILE_SYSTEM_SLACK),
+                     (apt.folder, sum(package.size for package in missing))])
+        if missing:
+            apt.fetch(missing)
+        else:
+            say(f"all {len(packages)} packages are in the cache")
         root = folder / ".root"
-        unpack(archives, root)
+        unpack([apt.archive(package) for package in packages], root)
     tree = Tree(root, triplet)
     loader = tree.gather(folder, flavour, FOREIGN_DRIVERS[debian_name], [SERVER, *(TOOLS if with_tools else [])])
     shutil.rmtree(root)

@@ -33,11 +33,11 @@ def find_libraries_beside(paths):
 # system that has such a folder, a pack would take its plug-ins, of another build, and a CPU pack
 # would even find GPUs. The compiler may cut the string in two, so only its head can be relied upon.
 PLUGIN_FOLDER = re.compile(rb"/usr/(?:local/)?lib[\w./-]*?/ggml")
-NOWHERE = b"/dev/null/"
+NOWHERE = b"/proc/0/no"  # no process has the number 0, and nobody can make a folder there
 
 
 def forget_plugin_folder(path):
-    """Points a compiled-in plug-in folder below /dev/null. True where there was one."""
+    """Points a compiled-in plug-in folder at a place that cannot exist. True where there was one."""
     with open(path, "r+b") as file:
         data = file.read()
         places = [match.start() for match in PLUGIN_FOLDER.finditer(data)]

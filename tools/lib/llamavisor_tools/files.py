@@ -30,9 +30,9 @@ def existing_ancestor(path):
 
 
 def check_space(needs):
-    """`needs` is {folder: bytes}; folders of one file system share its room."""
+    """`needs` is [(folder, bytes)]; folders of one file system share its room."""
     devices = {}
-    for folder, size in needs.items():
+    for folder, size in needs:
         place = existing_ancestor(folder)
         entry = devices.setdefault(place.stat().st_dev, [place, 0])
         entry[1] += size

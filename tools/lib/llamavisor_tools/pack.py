@@ -184,17 +184,20 @@ class Pack:
 
 
 def make_independent(folder, target, loader):
-    """Every ELF file finds its libraries beside itself; the executables use the pack's own loader."""
-    paths = [folder / name for name in file_names(folder)]
-    patched = [path for path in paths if path.name != loader and not path.is_symlink() and elf.is_elf(path)]
+    """Every ELF file finds its libraries beside itself; the executables use the pack's own loader.
+
+    Files in folders below are data, though a GPU's code may be in ELF files too.
+    """
+    paths = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name != loader]
+    patched = [path for path in paths if elf.is_elf(path)]
     say(f"patching {len(patched)} files")
     elf.find_libraries_beside(patched)
     for path in patched:
         if path.name.startswith("libggml"):
             elf.forget_plugin_folder(path)
-        if loader and path.name in [SERVER, *TOOLS]:
-            elf.set_interpreter(path, target / loader)
         runs = path.name in [SERVER, *TOOLS]
+        if runs and loader:
+            elf.set_interpreter(path, target / loader)
         path.chmod(0o755 if runs else 0o644)
     if loader:
         (folder / loader).chmod(0o755)

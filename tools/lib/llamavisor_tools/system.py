@@ -38,7 +38,7 @@ def fill(folder, target, flavour, with_tools):
     files.update((name, path) for name, path in libraries.items() if travels(name, path))
     if loader:
         files[loader.name] = loader
-    check_space({folder: sum(path.stat().st_size for path in files.values())})
+    check_space([(folder.parent, sum(path.stat().st_size for path in files.values()))])
     for name, path in files.items():
         shutil.copyfile(path, folder / name)
     make_independent(folder, target, loader and loader.name)
