@@ -38,8 +38,9 @@ struct LoadOptions {
   /// Folder of one engine pack for the device; empty = the best one that `find_engines()` finds.
   std::filesystem::path engine{};
 
-  /// Tokens of context for each slot; 0 = as the model was trained. A model's slot never has more
-  /// than that: `info().context_length` tells.
+  /// Tokens of context for each slot; 0 = as the model was trained, but at most 8192, since each
+  /// slot takes its memory at once. A slot never has more than the model was trained for:
+  /// `info().context_length` tells.
   int context_length = 0;
 
   /// Layers on the GPU: unset = as many as fit, -1 = all, n = n. Ignored on the CPU.

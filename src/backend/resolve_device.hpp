@@ -1,0 +1,16 @@
+/// \file
+/// Which device a load is for.
+#pragma once
+
+#include "device/device_name.hpp"
+
+#include <string_view>
+
+namespace llamavisor::backend {
+
+/// The device that a load asks for. "auto" is what LLAMAVISOR_DEVICE names, and the CPU where it
+/// names nothing; with `kind` (a backend's own), "auto" is that kind's first device, and a device
+/// of another kind throws `unknown_device`.
+device::DeviceName resolve_device(std::string_view asked, std::string_view kind = {});
+
+}  // namespace llamavisor::backend

@@ -1,0 +1,74 @@
+/// \file
+/// One streamed answer.
+#pragma once
+
+#include "http/exchange.hpp"
+#include "model/prompt_builder.hpp"
+#include "model/stream_source.hpp"
+#include "runtime/timer.hpp"
+#include "server/completion_stream.hpp"
+#include "supervisor/supervisor.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace llamavisor::model {
+
+/// Builds the prompt, asks for the completion, hands the tokens to a `StreamSource`, and keeps the
+/// account. Ends exactly once.
+class CompletionJob final : public supervisor::Job,
+                            public std::enable_shared_from_this<CompletionJob> {
+ public:
+  using Done = std::function<void(const GenerateResult&)>;
+
+  CompletionJob(std::shared_ptr<supervisor::Supervisor> supervisor,
+                std::shared_ptr<detail::StreamSource> stream, std::unique_ptr<PromptBuilder> prompt,
+                GenerateOptions options, Done done);
+
+  /// Connects the stream's hooks, sets the deadline and queues up.
+  void submit();
+
+  bool needs_slot() const noexcept override { return true; }
+  Phase phase() const noexcept override;
+  void run(const supervisor::RunningServer& server) override;
+  void lose() override;
+  void fail(Failure failure) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void advance();
+  void ask(const server::ServerCall& question);
+  void complete();
+  void on_head(int status, std::string_view content_type);
+  void on_body(std::string_view bytes);
+  void on_connection_end(http::End end, std::string_view detail);
+  void on_chunk(server::CompletionChunk&& chunk);
+  void on_end(server::CompletionEnd&& end);
+  bool hits_stop_token(const server::CompletionChunk& chunk) const;
+  void deliver(Token token);
+  void cancel();
+  void end_with(Failure failure);
+  void finish(FinishReason reason);
+  double since_start() const;
+
+  std::shared_ptr<supervisor::Supervisor> supervisor_;
+  std::shared_ptr<detail::StreamSource> stream_;
+  std::unique_ptr<PromptBuilder> prompt_;
+  GenerateOptions options_;
+  Done done_;
+  Timer deadline_;
+  supervisor::RunningServer server_;
+  std::shared_ptr<http::Exchange> exchange_;
+  std::unique_ptr<server::CompletionStream> parser_;
+  int status_ = 0;
+  std::string error_body_;
+  GenerateResult result_;
+  Clock::time_point started_ = Clock::now();
+  bool first_token_seen_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace llamavisor::model

@@ -1,0 +1,59 @@
+/// \file
+/// What the handles of one model share.
+#pragma once
+
+#include <llamavisor/gguf.hpp>
+#include <llamavisor/text_model.hpp>
+
+#include "model/prompt_builder.hpp"
+#include "model/stream_source.hpp"
+#include "server/server_call.hpp"
+#include "supervisor/supervisor.hpp"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+namespace llamavisor::detail {
+
+/// The bridge between the callers' threads and the runtime thread. Any thread; closes the model
+/// when it goes.
+class ModelCore {
+ public:
+  ModelCore(std::shared_ptr<Runtime> runtime, supervisor::Settings settings, GgufInfo file);
+  ~ModelCore();
+
+  /// Starts a (new) server and waits until it is ready. Throws.
+  void load(std::stop_token stop);
+  void close() noexcept;
+
+  /// Checks the options and starts an answer. `on_end` is called on the runtime thread;
+  /// `keep_tokens` false: only the result is wanted.
+  std::shared_ptr<StreamSource> start(std::unique_ptr<model::PromptBuilder> prompt,
+                                      const GenerateOptions& options, bool keep_tokens = true,
+                                      std::function<void()> on_end = {});
+
+  /// Asks a question and waits for the answer's body. Throws.
+  std::string ask(server::ServerCall call, bool needs_slot = false);
+
+  /// A prompt builder of a conversation, checked.
+  std::unique_ptr<model::PromptBuilder> chat_prompt(std::span<const Message> messages,
+                                                    const GenerateOptions& options) const;
+
+  const GgufInfo& file() const noexcept { return file_; }
+  supervisor::Status status() const { return supervisor_->status(); }
+  Metrics metrics();
+
+ private:
+  void require_own_process() const;
+
+  std::shared_ptr<Runtime> runtime_;
+  std::shared_ptr<supervisor::Supervisor> supervisor_;
+  GgufInfo file_;
+  struct Totals;
+  std::shared_ptr<Totals> totals_;
+};
+
+}  // namespace llamavisor::detail

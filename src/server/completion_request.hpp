@@ -1,0 +1,38 @@
+/// \file
+/// A request to the native `/completion` endpoint.
+#pragma once
+
+#include <llamavisor/generate_options.hpp>
+
+#include "server/server_call.hpp"
+
+#include <span>
+
+namespace llamavisor::server {
+
+/// Checks every option; throws `Error` (`invalid_option`) that names the member and its range.
+void check_options(const GenerateOptions& options);
+
+/// A streamed completion of these ids, with ids, progress and keep-alives. The options have been
+/// checked. A limit of 0 tokens is sent as -1: to the server, 0 means one token.
+ServerCall ask_completion(std::span<const TokenId> prompt, const GenerateOptions& options);
+
+/// One token: the proof that a server can compute.
+ServerCall ask_first_token();
+
+/// The `best` most probable next tokens, over the whole vocabulary.
+ServerCall ask_best_tokens(std::span<const TokenId> prompt, int best);
+
+/// The probabilities of these ids among themselves. Each gets the same large bias, so that all of
+/// them, and nobody else, are among the top K; the softmax over the K is then theirs alone
+/// (softmax is invariant under a common shift).
+ServerCall ask_option_scores(std::span<const TokenId> prompt, std::span<const TokenId> ids);
+
+/// Answers of the two.
+Classification parse_best_tokens(std::string_view body);
+Classification parse_option_scores(std::string_view body, std::span<const TokenId> ids);
+
+/// Whether a (not streamed) completion holds a token. Throws `protocol_error` otherwise.
+void check_first_token(std::string_view body);
+
+}  // namespace llamavisor::server

@@ -1,0 +1,245 @@
+#include "server/launch.hpp"
+
+#include <llamavisor/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace llamavisor::server {
+
+namespace {
+
+/// Oldest llama.cpp build whose flags we need.
+constexpr int minimum_build = 6000;
+
+struct Owned {
+  std::string_view flag;
+  std::string_view instead;
+};
+
+/// Arguments that the supervisor owns, and what to use instead.
+constexpr std::array owned_arguments{
+    Owned{"-m", "the model argument of load()"},
+    Owned{"--model", "the model argument of load()"},
+    Owned{"-mu", "a local file"},
+    Owned{"--model-url", "a local file"},
+    Owned{"-hf", "a local file"},
+    Owned{"-hfr", "a local file"},
+    Owned{"--hf-repo", "a local file"},
+    Owned{"-hff", "a local file"},
+    Owned{"--hf-file", "a local file"},
+    Owned{"-dr", "a local file"},
+    Owned{"--docker-repo", "a local file"},
+    Owned{"--models-dir", "one model for each load()"},
+    Owned{"--models-preset", "one model for each load()"},
+    Owned{"--host", "LoadOptions::runtime_dir"},
+    Owned{"--port", "LoadOptions::runtime_dir"},
+    Owned{"--reuse-port", "LoadOptions::runtime_dir"},
+    Owned{"--api-key", "nothing: the key is random"},
+    Owned{"--api-key-file", "nothing: the key is random"},
+    Owned{"--api-prefix", "nothing: the socket is private"},
+    Owned{"--ssl-key-file", "nothing: the socket is private"},
+    Owned{"--ssl-cert-file", "nothing: the socket is private"},
+    Owned{"-a", "nothing: it proves the server's identity"},
+    Owned{"--alias", "nothing: it proves the server's identity"},
+    Owned{"-dev", "LoadOptions::device"},
+    Owned{"--device", "LoadOptions::device"},
+    Owned{"-ngl", "LoadOptions::gpu_layers"},
+    Owned{"--gpu-layers", "LoadOptions::gpu_layers"},
+    Owned{"--n-gpu-layers", "LoadOptions::gpu_layers"},
+    Owned{"-fit", "LoadOptions::gpu_layers"},
+    Owned{"--fit", "LoadOptions::gpu_layers"},
+    Owned{"-c", "LoadOptions::context_length"},
+    Owned{"--ctx-size", "LoadOptions::context_length"},
+    Owned{"-np", "LoadOptions::parallel"},
+    Owned{"--parallel", "LoadOptions::parallel"},
+    Owned{"-kvu", "LoadOptions::context_length, which is for each slot"},
+    Owned{"--kv-unified", "LoadOptions::context_length, which is for each slot"},
+    Owned{"-t", "LoadOptions::threads"},
+    Owned{"--threads", "LoadOptions::threads"},
+    Owned{"--threads-http", "LoadOptions::parallel"},
+    Owned{"-cram", "LoadOptions::prompt_cache_mib"},
+    Owned{"--cache-ram", "LoadOptions::prompt_cache_mib"},
+    Owned{"--cache-idle-slots", "LoadOptions::prompt_cache_mib"},
+    Owned{"--slots", "nothing: the supervisor needs it"},
+    Owned{"--no-slots", "nothing: the supervisor needs it"},
+    Owned{"--ui", "nothing: the socket is private"},
+    Owned{"--webui", "nothing: the socket is private"},
+    Owned{"--embedding", "nothing: such a server cannot generate"},
+    Owned{"--embeddings", "nothing: such a server cannot generate"},
+    Owned{"--rerank", "nothing: such a server cannot generate"},
+    Owned{"--reranking", "nothing: such a server cannot generate"},
+    Owned{"--log-disable", "LoadOptions::on_event"},
+    Owned{"--log-file", "LoadOptions::on_event"},
+    Owned{"--log-jsonl", "LoadOptions::on_event"},
+    Owned{"--sleep-idle-seconds", "TextModel::close()"},
+    Owned{"-to", "GenerateOptions::deadline"},
+    Owned{"--timeout", "GenerateOptions::deadline"},
+    Owned{"-h", "llama-server itself"},
+    Owned{"--help", "llama-server itself"},
+    Owned{"--usage", "llama-server itself"},
+    Owned{"--version", "Engine::version"},
+    Owned{"--list-devices", "llama-server itself"},
+};
+
+/// Names of the environment that would steer a llama-server or break a pack. A name that ends in
+/// '*' stands for all that begin so.
+constexpr std::array<std::string_view, 9> unwanted_variables{
+    "LLAMA_ARG_*", "LLAMA_SERVER_*",      "LLAMA_API_KEY",   "LLAMA_TRACE", "AIP_*",
+    "HF_TOKEN",    "MTMD_BACKEND_DEVICE", "LD_LIBRARY_PATH", "LD_PRELOAD",
+};
+
+bool is_unwanted(std::string_view name) {
+  return std::any_of(unwanted_variables.begin(), unwanted_variables.end(), [&](auto pattern) {
+    if (!pattern.ends_with('*')) return name == pattern;
+    pattern.remove_suffix(1);
+    return name.starts_with(pattern);
+  });
+}
+
+/// Collects a command line against what one engine knows.
+class Arguments {
+ public:
+  explicit Arguments(const Engine& engine) : engine_(engine), list_(engine.command) {}
+
+  template <typename... Values>
+  void require(std::string_view flag, const Values&... values) {
+    if (!known(flag)) {
+      throw Error(
+          errc::engine_too_old,
+          fmt::format("the {} engine (build {}) does not know {}: llamavisor needs build {} "
+                      "or newer; get one with: tools/get-engine {}",
+                      engine_.flavour, engine_.build, flag, minimum_build, engine_.flavour));
+    }
+    add(flag, values...);
+  }
+
+  template <typename... Values>
+  bool offer(std::string_view flag, const Values&... values) {
+    if (known(flag)) add(flag, values...);
+    return known(flag);
+  }
+
+  std::vector<std::string> take() { return std::move(list_); }
+
+ private:
+  /// A pack whose help could not be read is trusted to be of today.
+  bool known(std::string_view flag) const { return engine_.flags.empty() || engine_.knows(flag); }
+
+  template <typename... Values>
+  void add(std::string_view flag, const Values&... values) {
+    list_.emplace_back(flag);
+    (list_.push_back(fmt::format("{}", values)), ...);
+  }
+
+  const Engine& engine_;
+  std::vector<std::string> list_;
+};
+
+void add_gpu_layers(Arguments& arguments, const ServerSpec& spec) {
+  if (!spec.on_gpu()) {
+    arguments.require("--n-gpu-layers", 0);
+    arguments.offer("--fit", "off");
+  } else if (!spec.gpu_layers) {
+    arguments.require("--n-gpu-layers", "auto");
+    arguments.offer("--fit", "on");
+  } else {
+    arguments.require("--n-gpu-layers",
+                      *spec.gpu_layers < 0 ? "all" : std::to_string(*spec.gpu_layers));
+    arguments.offer("--fit", "off");
+  }
+}
+
+}  // namespace
+
+void check_server_args(std::span<const std::string> args) {
+  for (const auto& argument : args) {
+    const auto flag = std::string_view(argument).substr(0, argument.find('='));
+    for (const auto& owned : owned_arguments) {
+      const bool negated = flag.starts_with("--no-") && owned.flag.starts_with("--") &&
+                           flag.substr(5) == owned.flag.substr(2);
+      if (flag != owned.flag && !negated) continue;
+      throw Error(
+          errc::refused_server_argument,
+          fmt::format("server argument {} belongs to the supervisor: use {}", flag, owned.instead));
+    }
+  }
+}
+
+std::vector<std::string> command_line(const ServerSpec& spec, const Identity& identity) {
+  Arguments arguments(spec.engine);
+  arguments.require("--model", spec.model.string());
+  arguments.require("--alias", identity.alias);
+  if (identity.unix_path.empty()) {
+    arguments.require("--host", "127.0.0.1");
+    arguments.require("--port", 0);
+  } else {
+    arguments.require("--host", identity.unix_path);
+  }
+  arguments.require("--ctx-size", spec.context_length * spec.parallel);
+  arguments.require("--parallel", spec.parallel);
+  arguments.require("--threads", spec.threads);
+  // A build without --device cannot be told to keep off a GPU; only a CPU pack may lack it.
+  if (spec.on_gpu()) {
+    arguments.require("--device", server_device_name(spec.device));
+  } else {
+    arguments.offer("--device", "none");
+  }
+  add_gpu_layers(arguments, spec);
+  arguments.offer("--no-kv-unified");
+  // One thread for each slot, and some for small calls and probes: a probe that waits for a thread
+  // would look like a hang.
+  arguments.offer("--threads-http", spec.parallel + 8);
+  arguments.offer("--cache-ram", spec.prompt_cache_mib);
+  if (spec.prompt_cache_mib == 0) arguments.offer("--no-cache-idle-slots");
+  arguments.offer("--slots");
+  if (!arguments.offer("--no-ui")) arguments.offer("--no-webui");
+  arguments.offer("--offline");
+  arguments.offer("--log-verbosity", 4);  // the layers on the GPU are told at this level only
+  auto command = arguments.take();
+  command.insert(command.end(), spec.extra.begin(), spec.extra.end());
+  return command;
+}
+
+std::vector<std::string> child_environment(const ServerSpec& spec, const Identity& identity,
+                                           std::span<const std::string> inherited) {
+  std::vector<std::pair<std::string, std::string>> variables;
+  const auto set = [&](std::string_view name, std::string_view value) {
+    std::erase_if(variables, [&](const auto& entry) { return entry.first == name; });
+    variables.emplace_back(name, value);
+  };
+  for (const auto& entry : inherited) {
+    const auto equals = entry.find('=');
+    if (equals == std::string::npos || equals == 0) continue;
+    const auto name = std::string_view(entry).substr(0, equals);
+    if (!is_unwanted(name)) variables.emplace_back(name, entry.substr(equals + 1));
+  }
+  set("LLAMA_API_KEY", identity.key);
+  set("GGML_NO_BACKTRACE", "1");  // on abort the server would fork a debugger, and wait for it
+  for (const auto& [name, value] : spec.environment)
+    set(name, value);
+  std::vector<std::string> result;
+  result.reserve(variables.size());
+  for (const auto& [name, value] : variables)
+    result.push_back(name + '=' + value);
+  return result;
+}
+
+std::string server_device_name(std::string_view device) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names{{
+      {"vulkan", "Vulkan"},
+      {"rocm", "ROCm"},
+      {"cuda", "CUDA"},
+  }};
+  const auto colon = device.find(':');
+  const auto kind = device.substr(0, colon);
+  const auto number = colon == std::string_view::npos ? "0" : device.substr(colon + 1);
+  for (const auto& [ours, theirs] : names) {
+    if (kind == ours) return fmt::format("{}{}", theirs, number);
+  }
+  return "none";
+}
+
+}  // namespace llamavisor::server
