@@ -70,9 +70,8 @@ void ModelCore::close() noexcept {
   if (!runtime_->in_own_process()) return;
   const auto answer = std::make_shared<std::promise<void>>();
   auto closed = answer->get_future();
-  runtime_->post([supervisor = supervisor_, answer] {
-    supervisor->close([answer] { answer->set_value(); });
-  });
+  runtime_->post(
+      [supervisor = supervisor_, answer] { supervisor->close([answer] { answer->set_value(); }); });
   closed.wait();
 }
 
@@ -109,6 +108,13 @@ std::string ModelCore::ask(server::ServerCall call, bool needs_slot) {
   return std::move(body);
 }
 
+Classification ModelCore::best_tokens(std::span<const TokenId> prompt, int best) {
+  const auto text_token = server::parse_tokens(ask(server::ask_tokenize("a", false, false)));
+  if (text_token.empty()) throw Error(errc::invalid_model, "the model has no token for \"a\"");
+  return server::parse_best_tokens(
+      ask(server::ask_best_tokens(prompt, best, text_token.back()), true));
+}
+
 std::unique_ptr<model::PromptBuilder> ModelCore::chat_prompt(std::span<const Message> messages,
                                                              const GenerateOptions& options) const {
   if (messages.empty()) throw Error(errc::invalid_option, "chat() needs at least one message");
@@ -129,9 +135,8 @@ Metrics ModelCore::metrics() {
   require_own_process();
   const auto answer = std::make_shared<std::promise<std::uint64_t>>();
   auto memory = answer->get_future();
-  runtime_->post([supervisor = supervisor_, answer] {
-    answer->set_value(supervisor->server_memory());
-  });
+  runtime_->post(
+      [supervisor = supervisor_, answer] { answer->set_value(supervisor->server_memory()); });
   const auto server_memory = memory.get();
   const std::lock_guard lock(totals_->mutex);
   auto metrics = totals_->metrics;

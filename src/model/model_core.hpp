@@ -38,6 +38,9 @@ class ModelCore {
   /// Asks a question and waits for the answer's body. Throws.
   std::string ask(server::ServerCall call, bool needs_slot = false);
 
+  /// The most probable next tokens. Throws.
+  Classification best_tokens(std::span<const TokenId> prompt, int best);
+
   /// A prompt builder of a conversation, checked.
   std::unique_ptr<model::PromptBuilder> chat_prompt(std::span<const Message> messages,
                                                     const GenerateOptions& options) const;

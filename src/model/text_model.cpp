@@ -80,7 +80,7 @@ Classification TextModel::classify(std::string_view prompt, int best) const {
     throw Error(errc::invalid_option, "classify(): best must be from 1 to 1000");
   }
   const auto ids = tokenize(prompt, true, true);
-  return server::parse_best_tokens(core_->ask(server::ask_best_tokens(ids, best), true));
+  return core_->best_tokens(ids, best);
 }
 
 Classification TextModel::classify(std::string_view prompt, std::span<const TokenId> ids) const {
@@ -92,8 +92,11 @@ Classification TextModel::classify(std::string_view prompt, std::span<const Toke
                 "classify(): give at least two ids, none of them twice or negative");
   }
   const auto prompt_ids = tokenize(prompt, true, true);
-  return server::parse_option_scores(core_->ask(server::ask_option_scores(prompt_ids, ids), true),
-                                     ids);
+  const auto body = core_->ask(server::ask_option_scores(prompt_ids, ids), true);
+  if (auto scores = server::parse_option_scores(body, ids)) return std::move(*scores);
+  // The slow way, over the whole vocabulary: the best of these ids is only part of a character.
+  return server::among(core_->best_tokens(prompt_ids, static_cast<int>(core_->file().vocabulary)),
+                       ids);
 }
 
 std::vector<TokenId> TextModel::tokenize(std::string_view text, bool add_special,

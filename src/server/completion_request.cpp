@@ -2,9 +2,9 @@
 
 #include "server/json.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
+#include <limits>
 
 namespace llamavisor::server {
 
@@ -30,12 +30,11 @@ json::array to_array(std::span<const TokenId> ids) {
   return json::array(ids.begin(), ids.end());
 }
 
-/// The first (and only) generated token's probabilities.
-const json::value& first_probabilities(const json::value& answer) {
+/// The first (and only) generated token's probabilities; null where the server tells none.
+const json::value* first_probabilities(const json::value& answer) {
   const auto* list = find(answer, "completion_probabilities");
   const auto* array = list ? list->if_array() : nullptr;
-  if (!array || array->empty()) throw_protocol_error("no \"completion_probabilities\"");
-  return array->front();
+  return array && !array->empty() ? &array->front() : nullptr;
 }
 
 const json::array& array_member(const json::value& value, std::string_view key) {
@@ -115,11 +114,12 @@ ServerCall ask_first_token() {
                      {"top_k", 1}});
 }
 
-ServerCall ask_best_tokens(std::span<const TokenId> prompt, int best) {
+ServerCall ask_best_tokens(std::span<const TokenId> prompt, int best, TokenId text_token) {
   return completion({{"prompt", to_array(prompt)},
                      {"n_predict", 1},
                      {"stream", false},
                      {"n_probs", best},
+                     {"logit_bias", json::array{json::array{text_token, option_bias}}},
                      {"temperature", 0}});
 }
 
@@ -140,8 +140,10 @@ ServerCall ask_option_scores(std::span<const TokenId> prompt, std::span<const To
 
 Classification parse_best_tokens(std::string_view body) {
   const auto answer = parse_json(body);
+  const auto* probabilities = first_probabilities(answer);
+  if (!probabilities) throw_protocol_error("no \"completion_probabilities\"");
   Classification result{.prompt_tokens = prompt_tokens(answer)};
-  for (const auto& entry : array_member(first_probabilities(answer), "top_logprobs")) {
+  for (const auto& entry : array_member(*probabilities, "top_logprobs")) {
     result.candidates.push_back({.id = int_or(find(entry, "id"), -1),
                                  .text = std::string(text_or(find(entry, "token"), "")),
                                  .logprob = number_or(find(entry, "logprob"), 0)});
@@ -149,21 +151,37 @@ Classification parse_best_tokens(std::string_view body) {
   return result;
 }
 
-Classification parse_option_scores(std::string_view body, std::span<const TokenId> ids) {
+std::optional<Classification> parse_option_scores(std::string_view body,
+                                                  std::span<const TokenId> ids) {
   const auto answer = parse_json(body);
-  std::map<TokenId, TokenLogprob> by_id;
-  for (const auto& entry : array_member(first_probabilities(answer), "top_probs")) {
-    const auto id = int_or(find(entry, "id"), -1);
-    by_id[id] = {.id = id,
-                 .text = std::string(text_or(find(entry, "token"), "")),
-                 .logprob = std::log(number_or(find(entry, "prob"), 0))};
+  const auto* probabilities = first_probabilities(answer);
+  if (!probabilities) return std::nullopt;
+  Classification scored{.prompt_tokens = prompt_tokens(answer)};
+  for (const auto& entry : array_member(*probabilities, "top_probs")) {
+    scored.candidates.push_back({.id = int_or(find(entry, "id"), -1),
+                                 .text = std::string(text_or(find(entry, "token"), "")),
+                                 .logprob = std::log(number_or(find(entry, "prob"), 0))});
   }
-  Classification result{.prompt_tokens = prompt_tokens(answer)};
+  return among(scored, ids);
+}
+
+Classification among(const Classification& all, std::span<const TokenId> ids) {
+  Classification result{.prompt_tokens = all.prompt_tokens};
+  double highest = -std::numeric_limits<double>::infinity();
   for (const auto id : ids) {
-    const auto found = by_id.find(id);
-    if (found == by_id.end()) throw_protocol_error(fmt::format("no probability of token {}", id));
-    result.candidates.push_back(found->second);
+    const auto found = std::find_if(all.candidates.begin(), all.candidates.end(),
+                                    [&](const auto& candidate) { return candidate.id == id; });
+    if (found == all.candidates.end()) {
+      throw Error(errc::invalid_option, fmt::format("the model has no token {}", id));
+    }
+    result.candidates.push_back(*found);
+    highest = std::max(highest, found->logprob);
   }
+  double sum = 0;
+  for (const auto& candidate : result.candidates)
+    sum += std::exp(candidate.logprob - highest);
+  for (auto& candidate : result.candidates)
+    candidate.logprob -= highest + std::log(sum);
   return result;
 }
 
