@@ -62,11 +62,10 @@ State state_of(int error, int family) {
 Connecting start_connect(const Endpoint& endpoint) {
   const int family = endpoint.unix_path.empty() ? AF_INET : AF_UNIX;
   if (auto why = why_no_address(endpoint); !why.empty()) {
-    return {.state = State::refused, .fd = -1, .family = family, .detail = std::move(why)};
+    return {.state = State::refused, .family = family, .detail = std::move(why)};
   }
   const auto failed = [&](State state, int error) {
     return Connecting{.state = state,
-                      .fd = -1,
                       .family = family,
                       .detail = "cannot connect to " + to_string(endpoint) + ": " +
                                 std::generic_category().message(error)};
@@ -75,12 +74,12 @@ Connecting start_connect(const Endpoint& endpoint) {
   if (fd < 0) return failed(State::failed, errno);
   const Address address = address_of(endpoint);
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&address.bytes), address.size) == 0) {
-    return {.state = State::connected, .fd = fd, .family = family, .detail = ""};
+    return {.state = State::connected, .fd = fd, .family = family};
   }
   const int error = errno;
   const State state = state_of(error, family);
   if (state == State::in_progress) {
-    return {.state = state, .fd = fd, .family = family, .detail = ""};
+    return {.state = state, .fd = fd, .family = family};
   }
   ::close(fd);
   return failed(state, error);
@@ -91,6 +90,17 @@ std::error_code outcome_of_connect(int fd) {
   socklen_t size = sizeof error;
   if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
   return {error, std::generic_category()};
+}
+
+bool connected_to_itself(int fd) {
+  sockaddr_in here{};
+  sockaddr_in there{};
+  socklen_t here_size = sizeof here;
+  socklen_t there_size = sizeof there;
+  return ::getsockname(fd, reinterpret_cast<sockaddr*>(&here), &here_size) == 0 &&
+         ::getpeername(fd, reinterpret_cast<sockaddr*>(&there), &there_size) == 0 &&
+         here.sin_family == AF_INET && there.sin_family == AF_INET &&
+         here.sin_port == there.sin_port && here.sin_addr.s_addr == there.sin_addr.s_addr;
 }
 
 std::string to_string(const Endpoint& endpoint) {

@@ -80,7 +80,7 @@ class SocketExchange final : public Exchange, public std::enable_shared_from_thi
       ::close(connecting.fd);
       return end(End::connection_lost, "cannot watch the connection: " + error.message());
     }
-    if (connecting.state == Connecting::State::connected) return connected();
+    if (connecting.state == Connecting::State::connected) return connect_ended();
     socket_.async_wait(Protocol::socket::wait_write,
                        [self = shared_from_this()](error_code) { self->connect_ended(); });
   }
@@ -95,7 +95,8 @@ class SocketExchange final : public Exchange, public std::enable_shared_from_thi
   void connect_ended() {
     if (ended_) return;
     const auto error = outcome_of_connect(socket_.native_handle());
-    if (!error) return connected();
+    if (!error && !connected_to_itself(socket_.native_handle())) return connected();
+    if (!error) return end(End::refused, "nobody listens on " + to_string(endpoint_));
     end(End::refused, "cannot connect to " + to_string(endpoint_) + ": " + error.message());
   }
 

@@ -14,8 +14,8 @@ namespace llamavisor::http {
 class ResponseReader {
  public:
   struct Handlers {
-    std::function<void(int status, std::string_view content_type)> on_head;  ///< once, first
-    std::function<void(std::string_view bytes)> on_body;                     ///< as it comes
+    std::function<void(int status, std::string_view content_type)> on_head{};  ///< once, first
+    std::function<void(std::string_view bytes)> on_body{};                     ///< as it comes
   };
 
   enum class State {

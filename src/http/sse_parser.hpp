@@ -27,11 +27,11 @@ struct SseEvent {
 class SseParser {
  public:
   struct Handlers {
-    std::function<void(const SseEvent&)> on_event;
-    std::function<void()> on_comment;  ///< a keep-alive line
+    std::function<void(const SseEvent&)> on_event{};
+    std::function<void()> on_comment{};  ///< a keep-alive line
     /// A line `error: ...`: older llama-server builds report a failure so, without a data line,
     /// so that no event comes of it. Called when the line is complete.
-    std::function<void(std::string_view value)> on_error_field;
+    std::function<void(std::string_view value)> on_error_field{};
   };
 
   /// The stream fails when one event's data and the line being read need more than `max_event`
