@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -77,7 +78,7 @@ class Runtime::Impl {
       events_.let_go();
       thread_.detach();
     }
-    asio::post(*loop_->context, [loop = loop_.get()] { loop->context->stop(); });
+    loop_->post([loop = loop_.get()] { loop->context->stop(); });
     if (thread_.joinable()) thread_.join();
   }
 
@@ -87,12 +88,52 @@ class Runtime::Impl {
     std::optional<asio::io_context> context{std::in_place, 1};
     std::atomic<std::thread::id> id{};
 
+    // A queue of our own: asio keeps what is posted on its own thread apart until the handler
+    // returns, so that what another thread posts after it could overtake it.
+    std::mutex mutex;
+    std::deque<Task> tasks;
+    bool scheduled = false;
+
+    void post(Task task) {
+      const std::lock_guard lock(mutex);
+      tasks.push_back(std::move(task));
+      if (!std::exchange(scheduled, true)) schedule();
+    }
+
+    void schedule() {
+      asio::post(*context, [this] { run_tasks(); });
+    }
+
+    // Those that are there now: sockets and timers have their turn before those that come.
+    void run_tasks() {
+      std::deque<Task> now;
+      {
+        const std::lock_guard lock(mutex);
+        now.swap(tasks);
+      }
+      for (auto& task : now) {
+        std::exchange(task, nullptr)();
+      }
+      const std::lock_guard lock(mutex);
+      if (tasks.empty()) {
+        scheduled = false;
+      } else {
+        schedule();
+      }
+    }
+
     void run() {
       id = std::this_thread::get_id();
       {
         const auto work = asio::make_work_guard(*context);
         context->run();
       }
+      std::deque<Task> too_late;
+      {
+        const std::lock_guard lock(mutex);
+        too_late.swap(tasks);
+      }
+      too_late.clear();
       context.reset();
     }
   };
@@ -127,7 +168,7 @@ Runtime::~Runtime() {
 }
 
 void Runtime::post(Task task) {
-  if (in_own_process()) asio::post(*impl_->loop_->context, std::move(task));
+  if (in_own_process()) impl_->loop_->post(std::move(task));
 }
 
 void Runtime::post_event(Task task) {

@@ -26,12 +26,12 @@ SpawnRequest probe(std::vector<std::string> arguments) {
 }
 
 void on_runtime(Runtime& runtime, const std::function<void()>& task) {
-  std::promise<void> done;
-  runtime.post([&] {
+  const auto done = std::make_shared<std::promise<void>>();
+  runtime.post([&task, done] {
     task();
-    done.set_value();
+    done->set_value();
   });
-  if (done.get_future().wait_for(hang_guard) != std::future_status::ready) std::abort();
+  if (done->get_future().wait_for(hang_guard) != std::future_status::ready) std::abort();
 }
 
 Spawned::Spawned(SpawnRequest request, SystemCalls& calls, std::shared_ptr<Runtime> runtime)
