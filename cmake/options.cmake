@@ -17,8 +17,10 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
   find_program(LLAMAVISOR_CCACHE ccache)
   if(LLAMAVISOR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # The sloppiness lets ccache work with the tests' precompiled header.
-    set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${LLAMAVISOR_CCACHE})
+    # The sloppiness lets ccache work with the tests' precompiled header; the base folder and the
+    # mapped prefix make a second clone, in another place, hit what the first one compiled.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${LLAMAVISOR_CCACHE})
+    add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
   endif()
 endif()

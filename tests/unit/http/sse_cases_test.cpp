@@ -2,6 +2,7 @@
 // LLAMAVISOR_SSE_CASES names a further file of the same form.
 #include "catch.hpp"
 #include "sse_recorder.hpp"
+#include "test_paths.hpp"
 
 #include <boost/json.hpp>
 
@@ -88,7 +89,7 @@ void check_file(const std::string& file) {
 }  // namespace
 
 TEST_CASE("sse: every case gives its events whole, cut at every byte, and byte by byte", "[sse]") {
-  check_file(LLAMAVISOR_FIXTURES "/sse/cases.json");
+  check_file(llamavisor::test::fixture("sse/cases.json"));
 }
 
 TEST_CASE("sse: a further file of cases holds as well", "[sse]") {
