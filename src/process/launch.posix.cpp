@@ -151,10 +151,14 @@ bool valid(const SpawnRequest& request) {
          request.working_directory.native().find('\0') == std::string::npos;
 }
 
-// The child is past its last step, or has been killed: this does not take long.
-void reap(pid_t pid, SystemCalls& calls) {
+// The child is past its last step, or has been killed: this does not take long. By its descriptor,
+// since a host that waits for any child may have reaped it, and its number may be another's.
+void reap(const Launched& launched, SystemCalls& calls) {
+  const bool by_pidfd = launched.pidfd.get() >= 0;
+  const int id = by_pidfd ? launched.pidfd.get() : launched.pid;
   siginfo_t info{};
-  while (calls.waitid(P_PID, static_cast<id_t>(pid), info, WEXITED) != 0 && errno == EINTR) {
+  while (calls.waitid(by_pidfd ? P_PIDFD : P_PID, static_cast<id_t>(id), info, WEXITED) != 0 &&
+         errno == EINTR) {
   }
 }
 
@@ -192,7 +196,7 @@ Launched launch(const SpawnRequest& request, const Streams& streams, SystemCalls
   launched.pidfd.reset(pidfd);
   if (job.failed_step != nullptr) {
     error = {.step = job.failed_step, .error = job.failed_errno};
-    reap(launched.pid, calls);
+    reap(launched, calls);
   } else if (pidfd < 0) {
     error = {.step = "pidfd", .error = ENOSYS};  // Linux before 5.4
     abort_launch(launched, calls);
@@ -200,10 +204,9 @@ Launched launch(const SpawnRequest& request, const Streams& streams, SystemCalls
   return launched;
 }
 
-void abort_launch(Launched& launched, SystemCalls& calls) {
+void abort_launch(const Launched& launched, SystemCalls& calls) {
   calls.kill_group(launched.pid, SIGKILL);
-  reap(launched.pid, calls);
-  launched.pidfd.reset();
+  reap(launched, calls);
 }
 
 }  // namespace llamavisor::process

@@ -24,6 +24,6 @@ Launched launch(const SpawnRequest& request, const Streams& streams, SystemCalls
                 SpawnError& error);
 
 /// Kills a program that has just been started, and reaps it.
-void abort_launch(Launched& launched, SystemCalls& calls);
+void abort_launch(const Launched& launched, SystemCalls& calls);
 
 }  // namespace llamavisor::process

@@ -146,11 +146,21 @@ void wait_until(const char* what, const std::function<bool()>& condition) {
   }
 }
 
-bool has_ended(std::int64_t pid) {
+// The letter after the name, which may itself hold anything; 0 where the process is gone.
+static char process_state(std::int64_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto name_end = text.rfind(')');
-  return name_end == std::string::npos || text.compare(name_end, 3, ") Z") == 0;
+  const auto name_end = text.rfind(") ");
+  return name_end == std::string::npos ? 0 : text[name_end + 2];
+}
+
+bool has_ended(std::int64_t pid) {
+  const char state = process_state(pid);
+  return state == 0 || state == 'Z' || state == 'X';
+}
+
+bool is_stopped(std::int64_t pid) {
+  return process_state(pid) == 'T';
 }
 
 std::vector<int> open_descriptors() {

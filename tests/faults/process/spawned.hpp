@@ -85,6 +85,9 @@ void wait_until(const char* what, const std::function<bool()>& condition);
 /// True where the process is gone, or is a zombie.
 bool has_ended(std::int64_t pid);
 
+/// True where a signal has stopped the process.
+bool is_stopped(std::int64_t pid);
+
 /// Numbers of the open descriptors of this process.
 std::vector<int> open_descriptors();
 
