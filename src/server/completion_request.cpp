@@ -177,6 +177,7 @@ Classification among(const Classification& all, std::span<const TokenId> ids) {
     result.candidates.push_back(*found);
     highest = std::max(highest, found->logprob);
   }
+  if (!std::isfinite(highest)) throw_protocol_error("no probability above zero");
   double sum = 0;
   for (const auto& candidate : result.candidates)
     sum += std::exp(candidate.logprob - highest);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace llamavisor::server {
 
@@ -34,6 +35,8 @@ constexpr std::array owned_arguments{
     Owned{"--docker-repo", "a local file"},
     Owned{"--models-dir", "one model for each load()"},
     Owned{"--models-preset", "one model for each load()"},
+    Owned{"--models-max", "one model for each load()"},
+    Owned{"--models-autoload", "one model for each load()"},
     Owned{"--host", "LoadOptions::runtime_dir"},
     Owned{"--port", "LoadOptions::runtime_dir"},
     Owned{"--reuse-port", "LoadOptions::runtime_dir"},
@@ -56,7 +59,9 @@ constexpr std::array owned_arguments{
     Owned{"-np", "LoadOptions::parallel"},
     Owned{"--parallel", "LoadOptions::parallel"},
     Owned{"-kvu", "LoadOptions::context_length, which is for each slot"},
+    Owned{"-no-kvu", "LoadOptions::context_length, which is for each slot"},
     Owned{"--kv-unified", "LoadOptions::context_length, which is for each slot"},
+    Owned{"--kv-unified-per-slot", "LoadOptions::context_length, which is for each slot"},
     Owned{"-t", "LoadOptions::threads"},
     Owned{"--threads", "LoadOptions::threads"},
     Owned{"--threads-http", "LoadOptions::parallel"},
@@ -82,7 +87,29 @@ constexpr std::array owned_arguments{
     Owned{"--usage", "llama-server itself"},
     Owned{"--version", "Engine::version"},
     Owned{"--list-devices", "llama-server itself"},
+    Owned{"-cl", "llama-server itself"},
+    Owned{"--cache-list", "llama-server itself"},
+    Owned{"--completion-bash", "llama-server itself"},
+    Owned{"--license", "llama-server itself"},
 };
+
+/// What to use instead of a flag; empty where it is the host's own affair.
+std::string_view use_instead(std::string_view written) {
+  std::string flag(written);
+  const bool is_long = flag.starts_with("--");
+  // To the server an underscore in a long flag is a dash: "--api_key" would give another key.
+  if (is_long) std::replace(flag.begin(), flag.end(), '_', '-');
+  // "--gpt-oss-20b-default" and its like: a model by name, downloaded.
+  const bool preset = is_long && (flag.ends_with("-default") || flag.ends_with("-spec"));
+  if (preset && flag != "--spec-default") return "a local file";
+  // "--no-host" is about buffers, not the address.
+  const bool negated = flag.starts_with("--no-") && flag != "--no-host";
+  const auto positive = negated ? "--" + flag.substr(5) : flag;
+  const auto found = std::find_if(
+      owned_arguments.begin(), owned_arguments.end(),
+      [&](const Owned& owned) { return owned.flag == flag || owned.flag == positive; });
+  return found == owned_arguments.end() ? std::string_view{} : found->instead;
+}
 
 /// Names of the environment that would steer a llama-server or break a pack. A name that ends in
 /// '*' stands for all that begin so.
@@ -156,15 +183,12 @@ void add_gpu_layers(Arguments& arguments, const ServerSpec& spec) {
 
 void check_server_args(std::span<const std::string> args) {
   for (const auto& argument : args) {
-    const auto flag = std::string_view(argument).substr(0, argument.find('='));
-    for (const auto& owned : owned_arguments) {
-      const bool negated = flag.starts_with("--no-") && owned.flag.starts_with("--") &&
-                           flag.substr(5) == owned.flag.substr(2);
-      if (flag != owned.flag && !negated) continue;
-      throw Error(
-          errc::refused_server_argument,
-          fmt::format("server argument {} belongs to the supervisor: use {}", flag, owned.instead));
-    }
+    const auto written = std::string_view(argument).substr(0, argument.find('='));
+    const auto instead = use_instead(written);
+    if (instead.empty()) continue;
+    throw Error(
+        errc::refused_server_argument,
+        fmt::format("server argument {} belongs to the supervisor: use {}", written, instead));
   }
 }
 
@@ -178,7 +202,7 @@ std::vector<std::string> command_line(const ServerSpec& spec, const Identity& id
   } else {
     arguments.require("--host", identity.unix_path);
   }
-  arguments.require("--ctx-size", spec.context_length * spec.parallel);
+  arguments.require("--ctx-size", std::int64_t{spec.context_length} * spec.parallel);
   arguments.require("--parallel", spec.parallel);
   arguments.require("--threads", spec.threads);
   // A build without --device cannot be told to keep off a GPU; only a CPU pack may lack it.

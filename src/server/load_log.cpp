@@ -9,15 +9,18 @@ namespace llamavisor::server {
 
 namespace {
 
-/// Words that open a step, in builds from b6000 to b11669.
-constexpr std::array<std::pair<std::string_view, LoadStep>, 7> openings{{
-    {"loading model", LoadStep::reading_model},
-    {"llama_model_loader: loaded meta data", LoadStep::reading_model},
-    {"load_tensors: loading model tensors", LoadStep::loading_weights},
-    {"llama_context: constructing", LoadStep::building_context},
-    {"warming up the model", LoadStep::warming_up},
+/// Words that open a step, in builds from b6000 to b11669. Later steps come first: "loading model"
+/// is in the line of the tensors, too. "on" matters: old builds say "server is listening," before
+/// they load.
+constexpr std::array<std::pair<std::string_view, LoadStep>, 8> openings{{
+    {"server is listening on", LoadStep::loaded},
+    {"llama_server: listening on", LoadStep::loaded},
     {"model loaded", LoadStep::loaded},
-    {"server is listening", LoadStep::loaded},
+    {"warming up the model", LoadStep::warming_up},
+    {"llama_context: constructing", LoadStep::building_context},
+    {"load_tensors: loading model tensors", LoadStep::loading_weights},
+    {"llama_model_loader: loaded meta data", LoadStep::reading_model},
+    {"loading model", LoadStep::reading_model},
 }};
 
 /// The number just before `end`, or -1.
