@@ -1,0 +1,63 @@
+#include "catch.hpp"
+#include "server/launch.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace llamavisor::server;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words environment_of(const Words& inherited,
+                     std::vector<std::pair<std::string, std::string>> additions = {}) {
+  ServerSpec spec;
+  spec.environment = std::move(additions);
+  auto words = child_environment(spec, {.key = "k3y"}, inherited);
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("environment: the child has its key, and no debugger on abort", "[server]") {
+  CHECK(environment_of({}) == Words{"GGML_NO_BACKTRACE=1", "LLAMA_API_KEY=k3y"});
+}
+
+TEST_CASE("environment: what would steer the server or break the pack is left behind", "[server]") {
+  const Words steering{"LLAMA_ARG_PORT=1",        "LLAMA_ARG_=x",          "LLAMA_SERVER_ROUTER=1",
+                       "LLAMA_API_KEY=theirs",    "LLAMA_TRACE=1",         "AIP_HTTP_PORT=1",
+                       "HF_TOKEN=secret",         "MTMD_BACKEND_DEVICE=x", "LD_LIBRARY_PATH=/opt",
+                       "LD_PRELOAD=/opt/evil.so", "GGML_NO_BACKTRACE=0"};
+  CHECK(environment_of(steering) == environment_of({}));
+}
+
+TEST_CASE("environment: all else is inherited as it is", "[server]") {
+  const Words kept{"HOME=/home/u",          "PATH=/bin:/usr/bin", "EMPTY=",
+                   "EQUALS=a=b=c",          "HF_HOME=/x",         "LD_LIBRARY_PATHS=x",
+                   "LLAMA_ARGS=x",          "llama_arg_port=1",   "http_proxy=http://127.0.0.1:1",
+                   "CUDA_VISIBLE_DEVICES=0"};
+  auto expected = kept;
+  expected.insert(expected.end(), {"GGML_NO_BACKTRACE=1", "LLAMA_API_KEY=k3y"});
+  std::sort(expected.begin(), expected.end());
+  CHECK(environment_of(kept) == expected);
+}
+
+TEST_CASE("environment: what is no NAME=value is not handed on", "[server]") {
+  CHECK(environment_of({"", "nonsense", "=C:=C:\\"}) == environment_of({}));
+}
+
+TEST_CASE("environment: the host's additions win over all", "[server]") {
+  const auto words = environment_of(
+      {"A=inherited", "LD_LIBRARY_PATH=/host"},
+      {{"A", "added"}, {"LD_LIBRARY_PATH", "/wanted"}, {"GGML_NO_BACKTRACE", "0"}, {"A", "last"}});
+  CHECK(words ==
+        Words{"A=last", "GGML_NO_BACKTRACE=0", "LD_LIBRARY_PATH=/wanted", "LLAMA_API_KEY=k3y"});
+}
+
+TEST_CASE("environment: a name that was inherited twice is replaced wholly", "[server]") {
+  CHECK(environment_of({"A=1", "A=2"}, {{"A", "3"}}) ==
+        Words{"A=3", "GGML_NO_BACKTRACE=1", "LLAMA_API_KEY=k3y"});
+}
