@@ -15,7 +15,8 @@ struct GgufInfo {
   std::uint64_t tensor_count = 0;
   std::string architecture{};  ///< "llama", ...
   std::string name{};
-  std::string quantisation{};        ///< "Q8_0", ...: of most of the weights' bytes
+  std::string quantisation{};        ///< "Q4_K_M", ...: as the file says, where its tensors bear
+                                     ///< it out; else the type of most of their bytes
   std::uint32_t context_length = 0;  ///< tokens, as trained
   std::uint32_t layers = 0;
   std::uint32_t hidden_size = 0;
