@@ -21,7 +21,8 @@ if(PROJECT_IS_TOP_LEVEL)
     # The sloppiness lets ccache work with the tests' precompiled header; the base folder and the
     # mapped prefix make a second clone, in another place, hit what the first one compiled.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-      CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${LLAMAVISOR_CCACHE})
+      CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      ${LLAMAVISOR_CCACHE})
     add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
   endif()
 endif()

@@ -26,6 +26,7 @@ struct Event {
     failed,       ///< the model has failed for good; `reload()` is the way out
     stopped,      ///< the process has ended because we asked it to
     unreaped,     ///< the process was killed, but the kernel keeps it
+    no_cpu_engine, ///< there is no CPU engine to fall back to; `message` names the command
     warning       ///< worth a line in a log; `message` says what
   };
 
@@ -34,7 +35,7 @@ struct Event {
   std::string device{};              ///< "cpu", "vulkan:0", ...
   std::string message{};             ///< one line for a person
   std::optional<double> fraction{};  ///< 0 to 1, of a load
-  std::string from{}, to{};            ///< devices, of `fell_back` and `promoted`
+  std::string from{}, to{};          ///< devices, of `fell_back` and `promoted`
   std::optional<Failure> failure{};
   std::chrono::system_clock::time_point time{};
 };

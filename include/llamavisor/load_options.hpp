@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,29 @@ struct Limits {
   ms small_call{30'000};       ///< tokenize, template, properties; 0 = off
   ms stop_grace{5'000};        ///< from SIGTERM to SIGKILL; 0 = at once
   ms reap{2'000};              ///< from SIGKILL to `unreaped`; 0 = at once
+};
+
+/// What may happen when a server process dies, hangs or cannot start.
+enum class Fallback {
+  automatic,  ///< a model that was ready goes on with the CPU build, whatever device was asked for;
+              ///< a load ends up on the CPU only with device "auto"
+  never,      ///< nothing is started again: requests end with a typed error, no CPU process, ever
+  to_cpu      ///< like `automatic`, and a load may end up on the CPU too
+};
+
+/// "automatic", "never", "to_cpu". Never throws.
+std::string_view name(Fallback fallback) noexcept;
+
+/// How often and how soon servers are started again.
+struct Recovery {
+  using ms = std::chrono::milliseconds;
+
+  int restarts = 5;           ///< allowed within `restart_window`; 0 = none
+  ms restart_window{60'000};  ///< cleared by a server that gave a request a token and lived 2 s
+  ms first_delay{100};        ///< of the second restart (the first comes at once), then doubling
+  ms longest_delay{30'000};
+  ms cool_down{60'000};  ///< before a better device is tried again, then doubling; 0 = never
+  ms longest_cool_down{1'800'000};
 };
 
 /// One aggregate; every member has its default. Checked by `Backend::load` before anything is
@@ -61,6 +85,15 @@ struct LoadOptions {
   /// Where the private socket folder is made; empty = $XDG_RUNTIME_DIR, then the temporary folder.
   std::filesystem::path runtime_dir{};
 
+  Fallback fallback = Fallback::automatic;
+  int same_rung_retries = 0;  ///< tries on the same GPU before the next rung; none after a hang, a
+                              ///< lost device or a lack of memory
+  bool require_cpu_engine = false;  ///< a GPU load without a CPU engine is `errc::no_engine`, not
+                                    ///< a warning
+  bool standby = false;  ///< keep a CPU server warm: failing over then costs no load, but the
+                         ///< model's memory a second time (of its weights, where they are mapped,
+                         ///< only what the GPU build did not map)
+  Recovery recovery{};
   Limits limits{};
   EventHandler on_event{};  ///< see `EventHandler` for the thread; may be empty
 };

@@ -69,14 +69,15 @@ struct Metrics {
 
 /// The life of a model, as a host sees it.
 ///
-/// | state     | a request                | `reload()`          | `close()`          |
-/// |-----------|--------------------------|---------------------|--------------------|
-/// | loading   | waits                    | nothing             | stops the load     |
-/// | ready     | runs, or waits for a slot| starts a new server | stops the server   |
-/// | failed    | throws `not_ready`       | starts a new server | `closed`           |
-/// | closing   | throws `closed`          | throws `closed`     | waits              |
-/// | closed    | throws `closed`          | throws `closed`     | nothing            |
-enum class ModelState { loading, ready, failed, closing, closed };
+/// | state      | a request                 | `reload()`            | `close()`          |
+/// |------------|---------------------------|-----------------------|--------------------|
+/// | loading    | waits                     | waits for the load    | stops the load     |
+/// | ready      | runs, or waits for a slot | starts a new server   | stops the server   |
+/// | recovering | waits, then goes on       | waits for recovery    | stops the recovery |
+/// | failed     | ends with `not_ready`     | starts a new server   | `closed`           |
+/// | closing    | ends with `closed`        | throws `closed`       | waits              |
+/// | closed     | ends with `closed`        | throws `closed`       | nothing            |
+enum class ModelState { loading, ready, recovering, failed, closing, closed };
 
 /// "loading", "ready", ... Never throws.
 std::string_view name(ModelState state) noexcept;

@@ -53,6 +53,25 @@ struct Timings {
   double generate_per_second = 0;
 };
 
+/// How an answer went on after its server process had died.
+enum class ResumeWay {
+  replayed,         ///< nothing had been delivered: the request ran again
+  by_ids,           ///< from the ids whose text had been delivered: the same ids go on
+  by_regeneration,  ///< generated again up to what had been delivered, which it repeated exactly
+  by_text           ///< what had been delivered was tokenized anew: no character is lost or
+                    ///< doubled, but the ids may be others (`GenerateResult::exact` is false)
+};
+
+/// "replayed", "by_ids", "by_regeneration", "by_text". Never throws.
+std::string_view name(ResumeWay way) noexcept;
+
+/// One resume: which generation of the server took over, how, and after how much text.
+struct Resume {
+  int generation = 0;
+  ResumeWay way = ResumeWay::replayed;
+  std::size_t text_bytes = 0;
+};
+
 struct GenerateResult {
   std::string text{};                ///< all of it, as delivered
   std::vector<TokenId> token_ids{};  ///< those that the server named
@@ -63,8 +82,9 @@ struct GenerateResult {
   std::string stop_string{};  ///< which of `GenerateOptions::stop` ended it
   std::string device{};       ///< that gave the last token
   int engine_build = 0;
-  int generations = 1;  ///< server processes that took part
-  bool exact = true;    ///< false where a resume changed ids: see the guide
+  std::vector<Resume> resumes{};  ///< one for each server process after the first
+  int generations = 1;            ///< server processes that took part
+  bool exact = true;              ///< false where a resume changed ids: see the guide
   Timings timings{};
   std::optional<Failure> failure{};  ///< exactly when `finish_reason` is `error`
 };

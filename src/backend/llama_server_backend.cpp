@@ -5,6 +5,7 @@
 
 #include "backend/check_load_options.hpp"
 #include "backend/resolve_device.hpp"
+#include "device/quarantine.hpp"
 #include "device/usable_cores.hpp"
 #include "model/model_core.hpp"
 #include "runtime/runtime.hpp"
@@ -43,6 +44,70 @@ int context_length(const LoadOptions& options, const GgufInfo& file) {
   return trained > 0 ? std::min(wanted, trained) : wanted;
 }
 
+/// Bytes that a server on the CPU takes: the weights, keys and values of every slot in half
+/// precision (2 bytes, once for keys and once for values), and room for the computation.
+std::uint64_t memory_on_cpu(const GgufInfo& file, const server::ServerSpec& spec) {
+  constexpr std::uint64_t computation = 256u << 20;
+  const std::uint64_t head = file.heads > 0 ? file.hidden_size / file.heads : 0;
+  const std::uint64_t cache_per_token = 2ull * 2 * file.layers * file.kv_heads * head;
+  const auto tokens = static_cast<std::uint64_t>(spec.context_length) * spec.parallel;
+  return file.file_size + cache_per_token * tokens + computation;
+}
+
+/// One step of the ladder.
+supervisor::RungSpec make_rung(const device::DeviceName& device, Engine engine,
+                               const std::filesystem::path& model, const GgufInfo& file,
+                               const LoadOptions& options) {
+  supervisor::RungSpec rung{
+      .server = {.engine = std::move(engine),
+                 .device = device.text(),
+                 .model = std::filesystem::absolute(model),
+                 .context_length = context_length(options, file),
+                 .gpu_layers = options.gpu_layers,
+                 .parallel = options.parallel,
+                 .threads = options.threads > 0 ? options.threads : device::usable_cores(),
+                 .prompt_cache_mib = options.prompt_cache_mib,
+                 .extra = options.server_args,
+                 .environment = options.environment}};
+  rung.memory_need = rung.server.on_gpu() ? 0 : memory_on_cpu(file, rung.server);
+  rung.quarantined = rung.server.on_gpu() &&
+                     device::Quarantine().holds(rung.server.device, rung.server.engine.flavour,
+                                                rung.server.engine.build);
+  return rung;
+}
+
+[[noreturn]] void refuse_quarantined(const device::DeviceName& device) {
+  throw Error(errc::device_quarantined,
+              fmt::format("{} failed so hard that a second try may hang this machine; it is "
+                          "quarantined until the next boot, or until: llamavisor doctor --clear",
+                          device.text()));
+}
+
+/// The CPU below a GPU, where the policy wants one; a notice where there is none.
+void add_cpu_rung(supervisor::Settings& settings, const std::filesystem::path& model,
+                  const GgufInfo& file, const LoadOptions& options) {
+  auto engines = find_engines();
+  const auto cpu = std::find_if(engines.begin(), engines.end(),
+                                [](const Engine& engine) { return engine.flavour == "cpu"; });
+  if (cpu == engines.end()) {
+    const std::string message =
+        "there is no CPU engine to go on with should the GPU fail: get one with tools/get-engine "
+        "cpu";
+    if (options.require_cpu_engine) throw Error(errc::no_engine, message);
+    settings.notices.push_back({.kind = Event::Kind::no_cpu_engine, .message = message});
+    return;
+  }
+  const int gpu_build = settings.rungs.front().server.engine.build;
+  if (cpu->build != gpu_build) {
+    settings.notices.push_back(
+        {.kind = Event::Kind::warning,
+         .message = fmt::format("the CPU engine is build {}, the GPU engine build {}: answers may "
+                                "differ more than devices alone would make them",
+                                cpu->build, gpu_build)});
+  }
+  settings.rungs.push_back(make_rung({.kind = "cpu"}, std::move(*cpu), model, file, options));
+}
+
 }  // namespace
 
 Availability LlamaServerBackend::available() const {
@@ -59,21 +124,21 @@ TextModel LlamaServerBackend::load(const std::filesystem::path& model, const Loa
   check_load_options(options);
   const auto device = resolve_device(options.device, kind_);
   auto file = read_gguf(model);
-  supervisor::Settings settings{
-      .spec = {.engine = choose_engine(device, options),
-               .device = device.text(),
-               .model = std::filesystem::absolute(model),
-               .context_length = context_length(options, file),
-               .gpu_layers = options.gpu_layers,
-               .parallel = options.parallel,
-               .threads = options.threads > 0 ? options.threads : device::usable_cores(),
-               .prompt_cache_mib = options.prompt_cache_mib,
-               .extra = options.server_args,
-               .environment = options.environment},
-      .limits = options.limits,
-      .runtime_dir = options.runtime_dir,
-      .max_waiting = options.max_waiting,
-      .on_event = options.on_event};
+  supervisor::Settings settings{.policy = {.fallback = options.fallback,
+                                           .device_is_auto = is_auto(options.device),
+                                           .same_rung_retries = options.same_rung_retries,
+                                           .standby = options.standby,
+                                           .recovery = options.recovery},
+                                .limits = options.limits,
+                                .runtime_dir = options.runtime_dir,
+                                .max_waiting = options.max_waiting,
+                                .on_event = options.on_event};
+  settings.rungs.push_back(make_rung(device, choose_engine(device, options), model, file, options));
+  const auto& first = settings.rungs.front();
+  if (first.quarantined && !is_auto(options.device)) refuse_quarantined(device);
+  if (first.server.on_gpu() && options.fallback != Fallback::never) {
+    add_cpu_rung(settings, model, file, options);
+  }
   auto core =
       std::make_shared<detail::ModelCore>(Runtime::shared(), std::move(settings), std::move(file));
   core->load(std::move(stop));

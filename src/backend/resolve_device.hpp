@@ -13,4 +13,7 @@ namespace llamavisor::backend {
 /// of another kind throws `unknown_device`.
 device::DeviceName resolve_device(std::string_view asked, std::string_view kind = {});
 
+/// Whether a load named no device: "auto", in any case.
+bool is_auto(std::string_view asked);
+
 }  // namespace llamavisor::backend

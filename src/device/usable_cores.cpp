@@ -1,9 +1,10 @@
 #include "device/usable_cores.hpp"
 
+#include "device/cgroup.hpp"
+
 #include <sched.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -12,13 +13,6 @@
 namespace llamavisor::device {
 
 namespace {
-
-std::string read_line(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
 
 /// Cores, each named by the list of its hardware threads ("0,4").
 int physical_cores(const std::filesystem::path& root) {
@@ -33,7 +27,7 @@ int physical_cores(const std::filesystem::path& root) {
     if (!CPU_ISSET(cpu, &mask)) continue;
     const auto name = "cpu" + std::to_string(cpu);
     const auto siblings =
-        read_line(root / "sys/devices/system/cpu" / name / "topology/thread_siblings_list");
+        first_line(root / "sys/devices/system/cpu" / name / "topology/thread_siblings_list");
     cores.insert(siblings.empty() ? name : siblings);
   }
   return static_cast<int>(cores.size());
@@ -41,20 +35,13 @@ int physical_cores(const std::filesystem::path& root) {
 
 /// The tightest "quota period" of cgroup v2 from this process's group up; 0 where there is none.
 double cgroup_quota(const std::filesystem::path& root) {
-  std::ifstream groups(root / "proc/self/cgroup");
-  std::string line;
   double tightest = 0;
-  while (std::getline(groups, line)) {
-    if (!line.starts_with("0::/")) continue;
-    for (std::filesystem::path group = line.substr(4);; group = group.parent_path()) {
-      std::istringstream text(read_line(root / "sys/fs/cgroup" / group / "cpu.max"));
-      double quota = 0, period = 0;
-      if (text >> quota >> period && quota > 0 && period > 0) {
-        tightest = tightest > 0 ? std::min(tightest, quota / period) : quota / period;
-      }
-      if (group.empty()) break;
-    }
-  }
+  for_each_cgroup(root, [&](const std::filesystem::path& group) {
+    std::istringstream text(first_line(group / "cpu.max"));
+    double quota = 0, period = 0;
+    if (!(text >> quota >> period) || quota <= 0 || period <= 0) return;
+    tightest = tightest > 0 ? std::min(tightest, quota / period) : quota / period;
+  });
   return tightest;
 }
 

@@ -9,11 +9,15 @@ namespace llamavisor::model {
 
 namespace {
 
-/// A text before which SentencePiece's space goes: a newline is a byte token that merges with
-/// nothing.
-constexpr std::string_view guard = "\n";
-
 constexpr std::string_view white_space = " \t\r\n\f\v";
+
+/// Without the white space at both ends; a text of nothing else as it is, since it may well be a
+/// control token.
+std::string_view without_ends(std::string_view text) {
+  const auto first = text.find_first_not_of(white_space);
+  if (first == std::string_view::npos) return text;
+  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
+}
 
 struct Piece {
   std::string text;
@@ -34,7 +38,7 @@ class ChatPrompt final : public PromptSteps {
     if (special_tokens_in_text_) return render_whole();
     std::string all;
     for (const auto& message : messages_)
-      all.append(message.content).append(guard);
+      all.append(message.content).append("\n");
     compare(all, [this](bool same) { same ? render_whole() : examine(0); });
   }
 
@@ -71,12 +75,13 @@ class ChatPrompt final : public PromptSteps {
     std::vector<std::pair<std::string, std::string>> masks;  // placeholder, what it stands for
     for (const auto index : suspects_) {
       // White space at the ends stays outside: a template may trim it, as it would trim the text's.
-      const std::string content = messages_[index].content;
-      const auto first = content.find_first_not_of(white_space);
-      const auto last = content.find_last_not_of(white_space);
-      const auto placeholder = fmt::format("message{}x{}", nonce, index);
-      masks.emplace_back(placeholder, content.substr(first, last - first + 1));
-      masked[index].content = content.substr(0, first) + placeholder + content.substr(last + 1);
+      const std::string_view content = messages_[index].content;
+      const auto text = without_ends(content);
+      // The letter at the end keeps message 1 from being found in message 10's place.
+      const auto placeholder = fmt::format("message{}x{}e", nonce, index);
+      masks.emplace_back(placeholder, text);
+      masked[index].content.replace(static_cast<std::size_t>(text.data() - content.data()),
+                                    text.size(), placeholder);
     }
     ask(server::ask_apply_template(masked), [this, masks](std::string_view body) {
       split(server::parse_prompt(body), masks);
@@ -116,25 +121,7 @@ class ChatPrompt final : public PromptSteps {
     const auto next = [this, index] { append_piece(index + 1); };
     if (index == 0) return append(piece.text, true, true, next);
     if (piece.text.empty()) return next();
-    if (space_prefix_) return append_guarded(piece, next);
-    append(piece.text, false, !piece.is_data, next);
-  }
-
-  /// Without the space that the tokenizer would put first.
-  void append_guarded(const Piece& piece, std::function<void()> then) {
-    ask(server::ask_tokenize(guard, false, false), [this, piece, then](std::string_view body) {
-      const auto before = server::parse_tokens(body);
-      ask(server::ask_tokenize(std::string(guard) + piece.text, false, !piece.is_data),
-          [this, piece, then, before](std::string_view whole) {
-            const auto ids = server::parse_tokens(whole);
-            const bool guarded = ids.size() >= before.size() &&
-                                 std::equal(before.begin(), before.end(), ids.begin());
-            if (!guarded) return append(piece.text, false, !piece.is_data, then);
-            ids_.insert(ids_.end(), ids.begin() + static_cast<std::ptrdiff_t>(before.size()),
-                        ids.end());
-            then();
-          });
-    });
+    append_inside(piece.text, !piece.is_data, space_prefix_, next);
   }
 
   std::vector<Message> messages_;

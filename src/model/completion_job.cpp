@@ -21,14 +21,22 @@ double per_second(int count, double ms) {
 }  // namespace
 
 CompletionJob::CompletionJob(std::shared_ptr<supervisor::Supervisor> supervisor,
-                             std::shared_ptr<detail::StreamSource> stream,
-                             std::unique_ptr<PromptBuilder> prompt, GenerateOptions options,
+                             std::shared_ptr<detail::StreamSource> stream, Request request,
                              Done done)
     : supervisor_(std::move(supervisor)),
       stream_(std::move(stream)),
-      prompt_(std::move(prompt)),
-      options_(std::move(options)),
+      builder_(std::move(request.prompt)),
+      options_(request.options),
+      space_prefix_(request.space_prefix),
       done_(std::move(done)),
+      continuation_(std::move(request.options),
+                    [this](Token&& token) {
+                      if (stream_->push(std::move(token)) || paused_ || !exchange_) return;
+                      paused_ = true;
+                      exchange_->pause_reading();
+                      supervisor_->expectation_changed(*this);
+                    }),
+      stop_tokens_(options_.stop_tokens),
       deadline_(*supervisor_->runtime()) {}
 
 void CompletionJob::submit() {
@@ -39,44 +47,71 @@ void CompletionJob::submit() {
                           },
                       .resume =
                           [weak] {
-                            const auto self = weak.lock();
-                            if (self && self->exchange_) self->exchange_->resume_reading();
+                            if (const auto self = weak.lock()) self->resume_reading();
                           }});
   if (options_.deadline.count() > 0) {
-    deadline_.arm(options_.deadline, [weak] {
+    deadline_.arm(options_.deadline, [weak, limit = options_.deadline] {
       const auto self = weak.lock();
       if (!self) return;
-      self->end_with({.code = errc::deadline_exceeded,
-                      .message = fmt::format("the request's deadline of {} ms has passed",
-                                             self->options_.deadline.count()),
-                      .phase = self->phase()});
+      self->end_with(
+          {.code = errc::deadline_exceeded,
+           .message = fmt::format("the request's deadline of {} ms has passed", limit.count()),
+           .phase = self->phase()});
     });
   }
   supervisor_->submit(shared_from_this());
 }
 
 Phase CompletionJob::phase() const noexcept {
-  return first_token_seen_ ? Phase::generation : Phase::prompt;
+  return served_ ? Phase::generation : Phase::prompt;
+}
+
+supervisor::Expectation CompletionJob::expectation() const noexcept {
+  if (paused_ || ended_) return supervisor::Expectation::nothing;
+  return served_ ? supervisor::Expectation::generation : supervisor::Expectation::prompt;
 }
 
 void CompletionJob::run(const supervisor::RunningServer& server) {
+  const bool same_device = server_.device == server.device;
   server_ = server;
   result_.device = server.device;
   result_.engine_build = server.engine_build;
-  prompt_->restart();
-  prompt_->set_bos_text(server.bos_text);
+  served_ = false;
+  paused_ = false;
+  if (continuation_.complete()) return finish(FinishReason::length);
+  auto plan = continuation_.begin(server.generation, same_device);
+  if (prompt_known_) return go_on(std::move(plan));
+  builder_->restart();
+  builder_->set_bos_text(server.bos_text);
+  advance();
+}
+
+/// From the prompt's ids on, after what is known of the answer.
+void CompletionJob::go_on(Continuation::Plan plan) {
+  auto ids = prompt_ids_;
+  ids.insert(ids.end(), plan.ids.begin(), plan.ids.end());
+  options_ = std::move(plan.options);
+  builder_ = continued(std::move(ids), std::move(plan.text), space_prefix_);
   advance();
 }
 
 /// The next question of the prompt, or the completion.
 void CompletionJob::advance() try {
-  if (const auto question = prompt_->question()) return ask(*question);
-  if (prompt_->ids().empty()) {
+  if (const auto question = builder_->question()) return ask(*question);
+  if (builder_->ids().empty()) {
     return end_with({.code = errc::invalid_option,
                      .message = "the prompt has no token, and the model has no BOS to begin with: "
                                 "give it at least one character",
                      .phase = Phase::prompt});
   }
+  if (!std::exchange(prompt_known_, true)) {
+    prompt_ids_ = builder_->ids();
+    result_.prompt_tokens = static_cast<int>(prompt_ids_.size());
+  }
+  // The old server would have ended here too: the context is full.
+  const bool full = continuation_.tokens() > 0 && server_.context_length > 0 &&
+                    static_cast<int>(builder_->ids().size()) >= server_.context_length;
+  if (full) return finish(FinishReason::length);
   complete();
 } catch (const Error& error) {
   end_with(error.failure());
@@ -87,15 +122,13 @@ void CompletionJob::ask(const server::ServerCall& question) {
       http::collect(supervisor_->runtime(), server_.endpoint, server_.request(question),
                     [self = shared_from_this()](http::Collected answer) {
                       self->exchange_.reset();
-                      if (answer.end != http::End::complete) {
-                        return self->supervisor_->lost_connection(*self, std::move(answer.detail));
-                      }
+                      if (answer.end != http::End::complete) return self->broken(answer.detail);
                       if (answer.status != 200) {
-                        return self->end_with(server::to_failure(
+                        return self->on_error(server::to_failure(
                             server::parse_error(answer.status, answer.body), Phase::prompt));
                       }
                       try {
-                        self->prompt_->answer(answer.body);
+                        self->builder_->answer(answer.body);
                       } catch (const Error& error) {
                         return self->end_with(error.failure());
                       }
@@ -104,16 +137,15 @@ void CompletionJob::ask(const server::ServerCall& question) {
 }
 
 void CompletionJob::complete() {
-  result_.prompt_tokens = static_cast<int>(prompt_->ids().size());
   parser_ = std::make_unique<server::CompletionStream>(server::CompletionStream::Handlers{
       .on_chunk = [this](server::CompletionChunk&& chunk) { on_chunk(std::move(chunk)); },
-      .on_progress = [](const server::PromptProgress&) {},
+      .on_progress = [this](const server::PromptProgress&) { supervisor_->progressed(*this); },
       .on_end = [this](server::CompletionEnd&& end) { on_end(std::move(end)); },
-      .on_error = [this](Failure&& failure) { end_with(std::move(failure)); }});
+      .on_error = [this](Failure&& failure) { on_error(std::move(failure)); }});
   const auto self = shared_from_this();
   exchange_ = http::Exchange::start(
       supervisor_->runtime(), server_.endpoint,
-      server_.request(server::ask_completion(prompt_->ids(), options_)),
+      server_.request(server::ask_completion(builder_->ids(), options_)),
       {.on_head = [self](int status, std::string_view type) { self->on_head(status, type); },
        .on_body = [self](std::string_view bytes) { self->on_body(bytes); },
        .on_end = [self](http::End end,
@@ -142,53 +174,52 @@ void CompletionJob::on_body(std::string_view bytes) {
 void CompletionJob::on_connection_end(http::End end, std::string_view detail) {
   exchange_.reset();
   if (ended_) return;
-  if (end != http::End::complete) return supervisor_->lost_connection(*this, std::string(detail));
+  if (end != http::End::complete) return broken(detail);
   if (status_ != 200) {
-    return end_with(server::to_failure(server::parse_error(status_, error_body_), Phase::prompt));
+    return on_error(server::to_failure(server::parse_error(status_, error_body_), Phase::prompt));
   }
   // A clean end of the body proves nothing: only the final event is a success.
-  supervisor_->lost_connection(*this, "the stream ended without its final event");
+  if (!parser_->finished()) broken("the stream ended without its final event");
+}
+
+void CompletionJob::broken(std::string_view detail) {
+  supervisor_->connection_broke(
+      shared_from_this(),
+      {.code = errc::server_error,
+       .message = fmt::format("the connection to llama-server broke in the middle of an answer "
+                              "({}), though the server lives",
+                              detail),
+       .phase = phase()});
+}
+
+/// An error that the server itself told: the request's fault, or (5xx) perhaps its own.
+void CompletionJob::on_error(Failure failure) {
+  if (failure.http_status < 500) return end_with(std::move(failure));
+  lose();
+  supervisor_->server_failed(shared_from_this(), std::move(failure));
 }
 
 void CompletionJob::on_chunk(server::CompletionChunk&& chunk) {
   if (ended_) return;
-  if (!first_token_seen_) {
-    first_token_seen_ = true;
-    result_.timings.first_token_ms = since_start();
+  if (!std::exchange(served_, true)) {
+    supervisor_->served(*this);
+    if (result_.timings.first_token_ms == 0) result_.timings.first_token_ms = since_start();
   }
-  if (hits_stop_token(chunk)) {
-    // The server goes on until it sees the connection close.
-    result_.generated_tokens = chunk.tokens_predicted - 1;
-    result_.token_ids_complete =
-        static_cast<int>(result_.token_ids.size()) == result_.generated_tokens;
-    return finish(FinishReason::stop);
-  }
-  result_.generated_tokens = chunk.tokens_predicted;
-  result_.token_ids.insert(result_.token_ids.end(), chunk.ids.begin(), chunk.ids.end());
-  deliver({.id = chunk.ids.empty() ? -1 : chunk.ids.back(),
-           .text = std::move(chunk.text),
-           .logprob = chunk.logprob,
-           .top = std::move(chunk.top)});
+  supervisor_->progressed(*this);
+  // The server goes on until it sees the connection close.
+  if (hits_stop_token(chunk)) return finish(FinishReason::stop);
+  if (!continuation_.take(std::move(chunk))) differs();
 }
 
 bool CompletionJob::hits_stop_token(const server::CompletionChunk& chunk) const {
   return std::any_of(chunk.ids.begin(), chunk.ids.end(), [&](TokenId id) {
-    return std::find(options_.stop_tokens.begin(), options_.stop_tokens.end(), id) !=
-           options_.stop_tokens.end();
+    return std::find(stop_tokens_.begin(), stop_tokens_.end(), id) != stop_tokens_.end();
   });
-}
-
-void CompletionJob::deliver(Token token) {
-  result_.text += token.text;
-  if (!stream_->push(std::move(token)) && exchange_) exchange_->pause_reading();
 }
 
 void CompletionJob::on_end(server::CompletionEnd&& end) {
   if (ended_) return;
-  if (!end.text.empty()) deliver({.text = std::move(end.text)});
-  result_.prompt_tokens = std::max(result_.prompt_tokens, end.tokens_evaluated);
-  result_.generated_tokens = end.tokens_predicted;
-  result_.token_ids_complete = static_cast<int>(result_.token_ids.size()) == end.tokens_predicted;
+  if (!continuation_.finish(end)) return differs();
   result_.stop_string = std::move(end.stop_string);
   auto& timings = result_.timings;
   timings.prompt_ms = end.prompt_ms;
@@ -199,13 +230,38 @@ void CompletionJob::on_end(server::CompletionEnd&& end) {
   finish(end.reason);
 }
 
+/// A regeneration went another way than what the consumer has seen.
+void CompletionJob::differs() {
+  lose();
+  if (auto plan = continuation_.begin_by_text()) {
+    served_ = false;
+    // Not from within the parser, which is about to be replaced.
+    supervisor_->runtime()->post([self = shared_from_this(), generation = server_.generation,
+                                  plan = std::move(*plan)]() mutable {
+      if (!self->ended_ && self->server_.generation == generation) self->go_on(std::move(plan));
+    });
+    return;
+  }
+  end_with({.code = errc::not_resumable,
+            .message = "the server died, and the answer cannot go on: a grammar cannot be taken up "
+                       "in the middle, and generating it again gave another text; send the request "
+                       "again",
+            .phase = Phase::generation});
+}
+
+void CompletionJob::resume_reading() {
+  if (!std::exchange(paused_, false)) return;
+  if (exchange_) exchange_->resume_reading();
+  supervisor_->expectation_changed(*this);
+}
+
 void CompletionJob::cancel() {
   if (!ended_) finish(FinishReason::cancelled);
 }
 
 void CompletionJob::end_with(Failure failure) {
   if (ended_) return;
-  failure.partial_text = result_.text;
+  failure.partial_text = continuation_.text();
   result_.failure = std::move(failure);
   finish(FinishReason::error);
 }
@@ -215,6 +271,13 @@ void CompletionJob::finish(FinishReason reason) {
   ended_ = true;
   lose();
   deadline_.cancel();
+  result_.text = continuation_.text();
+  result_.token_ids = continuation_.ids();
+  result_.token_ids_complete = continuation_.ids_complete();
+  result_.generated_tokens = continuation_.tokens();
+  result_.resumes = continuation_.resumes();
+  result_.generations = 1 + static_cast<int>(result_.resumes.size());
+  result_.exact = continuation_.exact();
   result_.finish_reason = reason;
   result_.timings.total_ms = since_start();
   supervisor_->finished(*this);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "http/exchange.hpp"
+#include "model/continuation.hpp"
 #include "model/prompt_builder.hpp"
 #include "model/stream_source.hpp"
 #include "runtime/timer.hpp"
@@ -16,22 +17,28 @@
 
 namespace llamavisor::model {
 
-/// Builds the prompt, asks for the completion, hands the tokens to a `StreamSource`, and keeps the
-/// account. Ends exactly once.
+/// Builds the prompt, asks for the completion, hands the tokens to a `StreamSource`, goes on on the
+/// next server when one dies, and keeps the account. Ends exactly once.
 class CompletionJob final : public supervisor::Job,
                             public std::enable_shared_from_this<CompletionJob> {
  public:
   using Done = std::function<void(const GenerateResult&)>;
 
+  struct Request {
+    std::unique_ptr<PromptBuilder> prompt{};
+    GenerateOptions options{};
+    bool space_prefix = false;  ///< of the model's tokenizer: see `from_chat`
+  };
+
   CompletionJob(std::shared_ptr<supervisor::Supervisor> supervisor,
-                std::shared_ptr<detail::StreamSource> stream, std::unique_ptr<PromptBuilder> prompt,
-                GenerateOptions options, Done done);
+                std::shared_ptr<detail::StreamSource> stream, Request request, Done done);
 
   /// Connects the stream's hooks, sets the deadline and queues up.
   void submit();
 
   bool needs_slot() const noexcept override { return true; }
   Phase phase() const noexcept override;
+  supervisor::Expectation expectation() const noexcept override;
   void run(const supervisor::RunningServer& server) override;
   void lose() override;
   void fail(Failure failure) override;
@@ -41,24 +48,33 @@ class CompletionJob final : public supervisor::Job,
 
   void advance();
   void ask(const server::ServerCall& question);
+  void go_on(Continuation::Plan plan);
   void complete();
   void on_head(int status, std::string_view content_type);
   void on_body(std::string_view bytes);
   void on_connection_end(http::End end, std::string_view detail);
   void on_chunk(server::CompletionChunk&& chunk);
   void on_end(server::CompletionEnd&& end);
+  void on_error(Failure failure);
+  void differs();
   bool hits_stop_token(const server::CompletionChunk& chunk) const;
-  void deliver(Token token);
+  void broken(std::string_view detail);
   void cancel();
+  void resume_reading();
   void end_with(Failure failure);
   void finish(FinishReason reason);
   double since_start() const;
 
   std::shared_ptr<supervisor::Supervisor> supervisor_;
   std::shared_ptr<detail::StreamSource> stream_;
-  std::unique_ptr<PromptBuilder> prompt_;
-  GenerateOptions options_;
+  std::unique_ptr<PromptBuilder> builder_;  // of the prompt, then of what goes on after it
+  GenerateOptions options_;                 // of the current server
+  bool space_prefix_;
   Done done_;
+  Continuation continuation_;
+  std::vector<TokenId> stop_tokens_;
+  std::vector<TokenId> prompt_ids_;  // empty until they are known
+  bool prompt_known_ = false;
   Timer deadline_;
   supervisor::RunningServer server_;
   std::shared_ptr<http::Exchange> exchange_;
@@ -67,7 +83,8 @@ class CompletionJob final : public supervisor::Job,
   std::string error_body_;
   GenerateResult result_;
   Clock::time_point started_ = Clock::now();
-  bool first_token_seen_ = false;
+  bool served_ = false;  // the current server gave a token
+  bool paused_ = false;
   bool ended_ = false;
 };
 

@@ -82,7 +82,9 @@ std::shared_ptr<StreamSource> ModelCore::start(std::unique_ptr<model::PromptBuil
   server::check_options(options);
   auto stream = std::make_shared<StreamSource>(runtime_, keep_tokens);
   auto job = std::make_shared<model::CompletionJob>(
-      supervisor_, stream, std::move(prompt), options,
+      supervisor_, stream,
+      model::CompletionJob::Request{
+          .prompt = std::move(prompt), .options = options, .space_prefix = space_prefix()},
       [totals = totals_, on_end = std::move(on_end)](const GenerateResult& result) {
         totals->add(result);
         if (on_end) on_end();
@@ -128,7 +130,7 @@ std::unique_ptr<model::PromptBuilder> ModelCore::chat_prompt(std::span<const Mes
     }
   }
   return model::from_chat({messages.begin(), messages.end()}, options.special_tokens_in_text,
-                          file_.tokenizer == "llama");
+                          space_prefix());
 }
 
 Metrics ModelCore::metrics() {

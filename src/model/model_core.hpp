@@ -51,6 +51,7 @@ class ModelCore {
 
  private:
   void require_own_process() const;
+  bool space_prefix() const { return file_.tokenizer == "llama"; }
 
   std::shared_ptr<Runtime> runtime_;
   std::shared_ptr<supervisor::Supervisor> supervisor_;

@@ -47,6 +47,10 @@ class PromptBuilder {
 std::unique_ptr<PromptBuilder> from_ids(std::vector<TokenId> ids);
 std::unique_ptr<PromptBuilder> from_text(std::string text);
 
+/// Known ids, and a text that goes on from them, as plain text.
+std::unique_ptr<PromptBuilder> continued(std::vector<TokenId> ids, std::string text,
+                                         bool space_prefix);
+
 /// `space_prefix`: the tokenizer puts a space before a text ("llama", SentencePiece), which must
 /// not happen in the middle of a conversation.
 std::unique_ptr<PromptBuilder> from_chat(std::vector<Message> messages, bool special_tokens_in_text,

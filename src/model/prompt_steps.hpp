@@ -52,6 +52,11 @@ class PromptSteps : public PromptBuilder {
         });
   }
 
+  /// Appends the ids of a text in the middle of a conversation: without the space that a
+  /// SentencePiece tokenizer ("llama") puts first.
+  void append_inside(const std::string& text, bool parse_special, bool space_prefix,
+                     std::function<void()> then);
+
   /// A server takes no empty prompt: like the stock server, we then begin with the BOS.
   void finish() {
     if (ids_.empty() && !bos_text_.empty()) append(bos_text_, false, true, [] {});

@@ -20,12 +20,10 @@ void QuestionJob::run(const supervisor::RunningServer& server) {
       [self = shared_from_this()](http::Collected answer) { self->answered(std::move(answer)); });
   const auto limit = supervisor_->limits().small_call;
   if (needs_slot_ || limit.count() == 0) return;
-  limit_.arm(limit, [self = shared_from_this(), limit] {
-    self->lose();
-    self->finish(Failure{.code = errc::server_hung,
-                         .message = fmt::format("llama-server did not answer {} for {} s",
-                                                self->call_.target, limit.count() / 1000.0)},
-                 {});
+  // A server that hangs is found out by the probe that this starts, and then the question goes to
+  // the next one; otherwise it is only slow, and the answer is still wanted.
+  limit_.arm(limit, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->supervisor_->unanswered(*self);
   });
 }
 
@@ -33,10 +31,17 @@ void QuestionJob::answered(http::Collected answer) {
   exchange_.reset();
   limit_.cancel();
   if (answer.end != http::End::complete) {
-    return supervisor_->lost_connection(*this, std::move(answer.detail));
+    return supervisor_->connection_broke(
+        shared_from_this(), {.code = errc::server_error,
+                             .message = fmt::format("the connection to llama-server broke ({}), "
+                                                    "though the server lives",
+                                                    answer.detail),
+                             .phase = phase()});
   }
   if (answer.status == 200) return finish(std::nullopt, std::move(answer.body));
-  finish(server::to_failure(server::parse_error(answer.status, answer.body), phase()), {});
+  auto failure = server::to_failure(server::parse_error(answer.status, answer.body), phase());
+  if (failure.http_status < 500) return finish(std::move(failure), {});
+  supervisor_->server_failed(shared_from_this(), std::move(failure));
 }
 
 void QuestionJob::finish(std::optional<Failure> failure, std::string body) {

@@ -14,7 +14,8 @@
 
 namespace llamavisor::model {
 
-/// Asks once on each server that it is given, and ends with the body of a 200, or with a failure.
+/// Asks once on each server that it is given, and ends with the body of a 200, or with a failure: a
+/// question of a dead server is asked again of the next.
 class QuestionJob final : public supervisor::Job, public std::enable_shared_from_this<QuestionJob> {
  public:
   using Done = std::function<void(std::optional<Failure>, std::string body)>;
@@ -25,6 +26,9 @@ class QuestionJob final : public supervisor::Job, public std::enable_shared_from
 
   bool needs_slot() const noexcept override { return needs_slot_; }
   Phase phase() const noexcept override { return needs_slot_ ? Phase::prompt : Phase::idle; }
+  supervisor::Expectation expectation() const noexcept override {
+    return needs_slot_ ? supervisor::Expectation::prompt : supervisor::Expectation::nothing;
+  }
   void run(const supervisor::RunningServer& server) override;
   void lose() override;
   void fail(Failure failure) override;

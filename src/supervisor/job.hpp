@@ -6,6 +6,7 @@
 
 #include "http/exchange.hpp"
 #include "server/server_call.hpp"
+#include "supervisor/watchdog.hpp"
 
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@ struct RunningServer {
   int generation = 0;
   std::string device{};
   int engine_build = 0;
+  int slots = 0;
   int context_length = 0;
   std::string bos_text{};
 
@@ -29,13 +31,14 @@ struct RunningServer {
 
 /// One request of the host: a completion, a question, a score. On the runtime thread only. It ends
 /// exactly once: by itself, and then it tells the supervisor with `Supervisor::finished`, or by
-/// `fail`, and then it does not.
+/// `fail`, and then it does not. It is run at most once on each server.
 ///
-/// | call     | waiting        | running                     | ended   |
-/// |----------|----------------|-----------------------------|---------|
-/// | `run`    | starts         | -                           | -       |
-/// | `lose`   | -              | lets its connection go      | nothing |
-/// | `fail`   | ends           | ends                        | nothing |
+/// | call     | waiting        | running                       | ended   |
+/// |----------|----------------|-------------------------------|---------|
+/// | `run`    | starts, or     | -                             | -       |
+/// |          | goes on        |                               |         |
+/// | `lose`   | -              | lets its connection go; waits | nothing |
+/// | `fail`   | ends           | ends                          | nothing |
 class Job {
  public:
   virtual ~Job() = default;
@@ -46,9 +49,12 @@ class Job {
   /// Where a failure would meet it.
   virtual Phase phase() const noexcept = 0;
 
+  /// What its server owes it now; nothing while the host reads too slowly.
+  virtual Expectation expectation() const noexcept = 0;
+
   virtual void run(const RunningServer& server) = 0;
 
-  /// The server is gone.
+  /// The server is gone: `run` follows with the next one, or `fail`.
   virtual void lose() = 0;
 
   virtual void fail(Failure failure) = 0;

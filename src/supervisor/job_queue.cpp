@@ -12,32 +12,54 @@ bool JobQueue::push(std::shared_ptr<Job> job) {
   return true;
 }
 
-std::shared_ptr<Job> JobQueue::take(int slots) {
-  const auto from = [this](auto& lane) {
-    auto job = std::move(lane.front());
-    lane.pop_front();
-    running_.push_back(job);
-    return job;
-  };
-  const auto questions = running_.size() - running_with_slot_;
-  if (!waiting_questions_.empty() && questions < max_questions) return from(waiting_questions_);
-  if (!waiting_for_slot_.empty() && running_with_slot_ < static_cast<std::size_t>(slots)) {
-    ++running_with_slot_;
-    return from(waiting_for_slot_);
+std::size_t JobQueue::count(int generation, bool with_slot) const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(running_.begin(), running_.end(), [&](const Running& entry) {
+        return entry.generation == generation && entry.job->needs_slot() == with_slot;
+      }));
+}
+
+std::shared_ptr<Job> JobQueue::start_first(Lane& lane, int generation) {
+  auto job = std::move(lane.front());
+  lane.pop_front();
+  running_.push_back({job, generation});
+  return job;
+}
+
+std::shared_ptr<Job> JobQueue::take(int generation, int slots) {
+  if (!waiting_questions_.empty() && count(generation, false) < max_questions) {
+    return start_first(waiting_questions_, generation);
+  }
+  if (!waiting_for_slot_.empty() && count(generation, true) < static_cast<std::size_t>(slots)) {
+    return start_first(waiting_for_slot_, generation);
   }
   return nullptr;
 }
 
+std::vector<std::shared_ptr<Job>> JobQueue::take_back(int generation) {
+  std::vector<std::shared_ptr<Job>> back;
+  for (const auto& entry : running_) {
+    if (entry.generation == generation) back.push_back(entry.job);
+  }
+  std::erase_if(running_, [&](const Running& entry) { return entry.generation == generation; });
+  for (auto job = back.rbegin(); job != back.rend(); ++job) {
+    ((*job)->needs_slot() ? waiting_for_slot_ : waiting_questions_).push_front(*job);
+  }
+  return back;
+}
+
 void JobQueue::erase(const Job& job) {
-  const auto is_it = [&](const auto& entry) { return entry.get() == &job; };
-  if (std::erase_if(running_, is_it) > 0 && job.needs_slot()) --running_with_slot_;
+  const auto is_it = [&](const std::shared_ptr<Job>& entry) { return entry.get() == &job; };
+  std::erase_if(running_, [&](const Running& entry) { return is_it(entry.job); });
   std::erase_if(waiting_for_slot_, is_it);
   std::erase_if(waiting_questions_, is_it);
 }
 
 std::vector<std::shared_ptr<Job>> JobQueue::drain_running() {
-  running_with_slot_ = 0;
-  return std::exchange(running_, {});
+  std::vector<std::shared_ptr<Job>> jobs;
+  for (auto& entry : std::exchange(running_, {}))
+    jobs.push_back(std::move(entry.job));
+  return jobs;
 }
 
 std::vector<std::shared_ptr<Job>> JobQueue::drain() {
@@ -47,6 +69,18 @@ std::vector<std::shared_ptr<Job>> JobQueue::drain() {
   waiting_questions_.clear();
   waiting_for_slot_.clear();
   return all;
+}
+
+int JobQueue::generation_of(const Job& job) const noexcept {
+  for (const auto& entry : running_) {
+    if (entry.job.get() == &job) return entry.generation;
+  }
+  return 0;
+}
+
+bool JobQueue::any_on(int generation) const noexcept {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const Running& entry) { return entry.generation == generation; });
 }
 
 }  // namespace llamavisor::supervisor

@@ -1,8 +1,18 @@
 #include "supervisor/life_cycle.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace llamavisor::supervisor {
 
 namespace {
+
+using Kind = Action::Kind;
+
+/// How long a generation must have lived, and given a token to a request, to count as good.
+constexpr std::chrono::seconds proving_time{2};
+
+constexpr std::size_t max_causes = 16;
 
 Failure closed_failure() {
   return {.code = errc::closed, .message = "the model was closed: load it anew"};
@@ -19,93 +29,348 @@ Failure reload_failure() {
 
 }  // namespace
 
-Action LifeCycle::spawn() {
+LifeCycle::LifeCycle(std::vector<Rung> rungs, Policy policy)
+    : rungs_(std::move(rungs)),
+      policy_(policy),
+      restarts_(policy.recovery),
+      standby_restarts_(policy.recovery),
+      cool_down_(policy.recovery.cool_down) {}
+
+LifeCycle::Server* LifeCycle::find(int generation) {
+  const auto found = std::find_if(servers_.begin(), servers_.end(),
+                                  [&](const auto& s) { return s.generation == generation; });
+  return found == servers_.end() ? nullptr : &*found;
+}
+
+LifeCycle::Server* LifeCycle::find(Role role) {
+  const auto found = std::find_if(servers_.begin(), servers_.end(),
+                                  [&](const auto& s) { return s.role == role && !s.stopping; });
+  return found == servers_.end() ? nullptr : &*found;
+}
+
+int LifeCycle::serving_generation() const noexcept {
+  for (const auto& server : servers_) {
+    if (server.role == Role::primary && server.ready && !server.stopping) return server.generation;
+  }
+  return 0;
+}
+
+/// The best rung in [from, end) that may be started.
+std::optional<std::size_t> LifeCycle::best_rung(std::size_t from, std::size_t end) const {
+  for (std::size_t rung = from; rung < end; ++rung) {
+    if (!rungs_[rung].quarantined) return rung;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> LifeCycle::next_rung(std::size_t rung) const {
+  return best_rung(rung + 1, rungs_.size());
+}
+
+/// Whether the first death may take the model to another rung: a load does so only where nobody
+/// named a device, or where it was allowed.
+bool LifeCycle::may_fall_back() const {
+  if (policy_.fallback == Fallback::never) return false;
+  return ever_served_ || policy_.device_is_auto || policy_.fallback == Fallback::to_cpu;
+}
+
+bool LifeCycle::wants_running() const noexcept {
+  return state_ == State::loading || state_ == State::serving || state_ == State::recovering;
+}
+
+void LifeCycle::spawn(std::size_t rung, Role role, Actions& out) {
+  servers_.push_back({.generation = ++generations_, .rung = rung, .role = role});
+  out.push_back({.kind = Kind::spawn, .generation = generations_, .rung = rung});
+}
+
+void LifeCycle::start_fresh(Actions& out) {
   state_ = State::loading;
-  wanted_ = Wanted::running;
-  ++generation_;
-  return {Action::Kind::spawn};
+  ever_served_ = false;
+  retries_on_rung_ = 0;
+  restarts_.clear();
+  standby_restarts_.clear();
+  cool_down_ = policy_.recovery.cool_down;
+  causes_.clear();
+  left_rung_.reset();
+  const auto rung = best_rung(0, rungs_.size());
+  if (rung) return spawn(*rung, Role::primary, out);
+  fail({.code = errc::device_quarantined,
+        .message = "every device of this model is quarantined after it failed hard; the next boot "
+                   "lifts that, or `llamavisor doctor --clear`"},
+       out);
 }
 
-Actions LifeCycle::stop(Wanted wanted) {
-  state_ = State::stopping;
-  wanted_ = wanted;
-  return {{Action::Kind::stop}};
+void LifeCycle::stop_all(Actions& out) {
+  out.push_back({.kind = Kind::disarm_all});
+  for (auto& server : servers_) {
+    if (std::exchange(server.stopping, true)) continue;
+    out.push_back({.kind = Kind::stop, .generation = server.generation, .rung = server.rung});
+  }
 }
 
-Actions LifeCycle::load() {
+Actions LifeCycle::load(Time) {
+  Actions out;
   switch (state_) {
     case State::idle:
-    case State::failed:
-      return {spawn()};
+      start_fresh(out);
+      break;
     case State::loading:
-      return {};
-    case State::ready: {
-      auto actions = stop(Wanted::running);
-      actions.push_back({Action::Kind::drop_running, reload_failure()});
-      return actions;
-    }
-    case State::stopping:
-      if (wanted_ == Wanted::closed) return {{Action::Kind::answer_load, closed_failure()}};
-      wanted_ = Wanted::running;
-      return {};
+    case State::recovering:
+    case State::reloading:
+      break;  // joins
+    case State::serving:
+      stop_all(out);
+      out.push_back({.kind = Kind::drop_running, .failure = reload_failure()});
+      state_ = State::reloading;
+      settle(out);
+      break;
+    case State::abandoning:
+      state_ = State::reloading;
+      break;
+    case State::failed:
+      state_ = State::reloading;  // what is still being stopped holds the device's memory
+      settle(out);
+      break;
+    case State::closing:
     case State::closed:
-      return {{Action::Kind::answer_load, closed_failure()}};
+      out.push_back({.kind = Kind::answer_load, .failure = closed_failure()});
   }
-  return {};
+  return out;
 }
 
-Actions LifeCycle::abandon_load() {
-  if (state_ == State::loading) return stop(Wanted::failed);
-  if (state_ == State::stopping && wanted_ == Wanted::running) wanted_ = Wanted::failed;
-  return {};
+Actions LifeCycle::abandon_load(Time) {
+  Actions out;
+  if (state_ != State::loading && state_ != State::reloading) return out;
+  stop_all(out);
+  state_ = State::abandoning;
+  settle(out);
+  return out;
 }
 
-Actions LifeCycle::became_ready() {
-  if (state_ != State::loading) return {};  // stopping: it came too late
-  state_ = State::ready;
-  return {{Action::Kind::serve}, {Action::Kind::answer_load}};
+Actions LifeCycle::close(Time) {
+  Actions out;
+  if (state_ == State::closing) return out;
+  if (state_ == State::closed) return {{.kind = Kind::answer_close}};
+  stop_all(out);
+  out.push_back({.kind = Kind::drop_all, .failure = closed_failure()});
+  out.push_back({.kind = Kind::answer_load, .failure = closed_failure()});
+  state_ = State::closing;
+  settle(out);
+  return out;
 }
 
-Actions LifeCycle::went_down(std::optional<Failure> failure) {
-  if (state_ == State::closed) return {};
-  if (state_ == State::stopping && wanted_ == Wanted::closed) {
+/// Goes on where only running servers held us up.
+void LifeCycle::settle(Actions& out) {
+  if (!servers_.empty()) return;
+  if (state_ == State::closing) {
     state_ = State::closed;
-    return {{Action::Kind::answer_close}};
+    out.push_back({.kind = Kind::answer_close});
+  } else if (state_ == State::reloading) {
+    start_fresh(out);
+  } else if (state_ == State::abandoning) {
+    fail(cancelled_failure(), out);
   }
-  if (state_ == State::stopping && wanted_ == Wanted::running) return {spawn()};
-  if (!failure) failure = cancelled_failure();
+}
+
+Actions LifeCycle::became_ready(int generation, Time now) {
+  Actions out;
+  auto* server = find(generation);
+  if (!server || server->stopping || !wants_running()) return out;
+  server->ready = true;
+  server->ready_at = now;
+  if (server->role == Role::primary || server->role == Role::candidate) take_over(*server, out);
+  return out;
+}
+
+/// Requests go to this server from now on.
+void LifeCycle::take_over(Server& server, Actions& out) {
+  const auto generation = server.generation;
+  const auto rung = server.rung;
+  if (server.role == Role::candidate) {
+    if (auto* old = find(Role::primary)) {
+      // A server of the last rung is just what a standby is.
+      const bool keep = policy_.standby && old->rung + 1 == rungs_.size() && !find(Role::standby);
+      old->role = keep ? Role::standby : Role::retiring;
+      if (!keep) out.push_back({.kind = Kind::drain, .generation = old->generation});
+    }
+    cool_down_ = policy_.recovery.cool_down;
+    if (!left_rung_) left_rung_ = serving_rung_;
+  }
+  server.role = Role::primary;
+  serving_rung_ = rung;
+  state_ = State::serving;
+  out.push_back({.kind = Kind::tell_ready, .generation = generation, .rung = rung});
+  if (const auto from = std::exchange(left_rung_, std::nullopt).value_or(rung); from != rung) {
+    out.push_back({.kind = rung < from ? Kind::tell_promoted : Kind::tell_fell_back,
+                   .generation = generation,
+                   .rung = rung,
+                   .from_rung = from,
+                   .failure = rung < from ? std::nullopt : last_failure_});
+  }
+  ever_served_ = true;
+  out.push_back({.kind = Kind::serve, .generation = generation, .rung = rung});
+  out.push_back({.kind = Kind::answer_load});
+  arrange_spares(out);
+}
+
+/// A standby below, and a trial of what is better, above.
+void LifeCycle::arrange_spares(Actions& out) {
+  const auto* primary = find(Role::primary);
+  if (!primary) return;
+  const auto last = rungs_.size() - 1;
+  const auto rung = primary->rung;
+  if (policy_.standby && rung < last && !find(Role::standby)) spawn(last, Role::standby, out);
+  if (cool_down_.count() > 0 && best_rung(0, rung)) {
+    out.push_back({.kind = Kind::arm, .alarm = Alarm::promotion, .delay = cool_down_});
+  }
+}
+
+Actions LifeCycle::alarm(Alarm alarm, Time) {
+  Actions out;
+  if (!wants_running()) return out;
+  if (alarm == Alarm::restart) {
+    if (state_ == State::recovering && !find(Role::primary)) {
+      spawn(pending_rung_, Role::primary, out);
+    }
+    return out;
+  }
+  const auto* primary = find(Role::primary);
+  if (state_ != State::serving || !primary) return out;
+  if (alarm == Alarm::standby) {
+    if (policy_.standby && primary->rung + 1 < rungs_.size() && !find(Role::standby)) {
+      spawn(rungs_.size() - 1, Role::standby, out);
+    }
+  } else if (const auto better = best_rung(0, primary->rung); better && !find(Role::candidate)) {
+    spawn(*better, Role::candidate, out);
+  }
+  return out;
+}
+
+void LifeCycle::served(int generation) {
+  if (auto* server = find(generation)) server->served = true;
+}
+
+Actions LifeCycle::drained(int generation) {
+  Actions out;
+  auto* server = find(generation);
+  if (!server || server->role != Role::retiring || std::exchange(server->stopping, true))
+    return out;
+  out.push_back({.kind = Kind::stop, .generation = generation, .rung = server->rung});
+  return out;
+}
+
+Actions LifeCycle::went_down(int generation, std::optional<Failure> failure, Time now) {
+  Actions out;
+  const auto* found = find(generation);
+  if (!found) return out;
+  const auto dead = *found;
+  std::erase_if(servers_, [&](const auto& s) { return s.generation == generation; });
+  if (dead.stopping || !failure) {
+    out.push_back({.kind = Kind::tell_stopped, .generation = generation, .rung = dead.rung});
+    settle(out);
+    return out;
+  }
+  out.push_back({.kind = Kind::tell_crashed,
+                 .generation = generation,
+                 .rung = dead.rung,
+                 .failure = failure});
+  if (dead.role == Role::primary) {
+    recover(dead, *failure, now, out);
+  } else {
+    lost_spare(dead, *failure, now, out);
+  }
+  return out;
+}
+
+/// A standby, a candidate or a retiring server has died: the host need not notice.
+void LifeCycle::lost_spare(const Server& dead, const Failure& failure, Time now, Actions& out) {
+  quarantine(dead, failure, out);
+  out.push_back({.kind = Kind::take_back, .generation = dead.generation});
+  if (dead.role == Role::standby) {
+    if (const auto delay = standby_restarts_.take(now)) {
+      out.push_back({.kind = Kind::arm, .alarm = Alarm::standby, .delay = *delay});
+    }
+  } else if (dead.role == Role::candidate) {
+    cool_down_ = std::min(cool_down_ * 2, policy_.recovery.longest_cool_down);
+    arrange_spares(out);
+  }
+}
+
+void LifeCycle::quarantine(const Server& dead, const Failure& failure, Actions& out) {
+  auto& rung = rungs_[dead.rung];
+  if (!rung.on_gpu || !remedy_for(failure.cause).quarantine_device) return;
+  rung.quarantined = true;
+  out.push_back({.kind = Kind::quarantine, .rung = dead.rung, .failure = failure});
+}
+
+/// The primary has died. Where do its requests go on?
+void LifeCycle::recover(const Server& dead, const Failure& failure, Time now, Actions& out) {
+  if (dead.served && now - dead.ready_at >= proving_time) {
+    restarts_.clear();
+    causes_.clear();
+    retries_on_rung_ = 0;
+  }
+  if (causes_.size() < max_causes) causes_.push_back(failure);
+  last_failure_ = failure;
+  quarantine(dead, failure, out);
+  const auto remedy = remedy_for(failure.cause);
+  if (policy_.fallback == Fallback::never || remedy.no_rung_helps) return fail(failure, out);
+
+  const auto next = next_rung(dead.rung);
+  const bool same_helps = !remedy.never_the_same && !rungs_[dead.rung].quarantined;
+  if (same_helps && ever_served_) {
+    if (retries_on_rung_ < policy_.same_rung_retries) {
+      ++retries_on_rung_;
+      return replace(dead.rung, dead, now, out);
+    }
+    if (!next) return replace(dead.rung, dead, now, out);
+  }
+  if (!next || !may_fall_back()) return fail(failure, out);
+  retries_on_rung_ = 0;
+  replace(*next, dead, now, out);
+}
+
+/// Starts, or finds, the next primary.
+void LifeCycle::replace(std::size_t rung, const Server& dead, Time now, Actions& out) {
+  out.push_back({.kind = Kind::take_back, .generation = dead.generation});
+  if (ever_served_) state_ = State::recovering;
+  if (!left_rung_) left_rung_ = dead.rung;
+  for (const auto spare : {Role::standby, Role::candidate}) {
+    auto* server = find(spare);
+    if (!server || server->rung != rung) continue;
+    if (server->ready) return take_over(*server, out);
+    server->role = Role::primary;
+    return;
+  }
+  if (!ever_served_) return spawn(rung, Role::primary, out);  // a load tries each rung once
+  const auto delay = restarts_.take(now);
+  if (!delay) {
+    return fail({.code = causes_.back().code,
+                 .message = "llama-server fails again and again, and has used up its restarts; "
+                            "TextModel::reload() starts anew. The last failure: " +
+                            causes_.back().message,
+                 .phase = causes_.back().phase,
+                 .cause = causes_.back().cause},
+                out);
+  }
+  out.push_back({.kind = Kind::tell_restarting, .rung = rung, .delay = *delay});
+  if (delay->count() == 0) return spawn(rung, Role::primary, out);
+  pending_rung_ = rung;
+  out.push_back({.kind = Kind::arm, .alarm = Alarm::restart, .delay = *delay});
+}
+
+void LifeCycle::fail(Failure failure, Actions& out) {
+  if (causes_.size() > 1) failure.causes = causes_;
+  stop_all(out);
   state_ = State::failed;
   last_failure_ = failure;
-  return {{Action::Kind::drop_all, failure}, {Action::Kind::answer_load, failure}};
-}
-
-Actions LifeCycle::close() {
-  switch (state_) {
-    case State::idle:
-    case State::failed:
-      state_ = State::closed;
-      return {{Action::Kind::drop_all, closed_failure()}, {Action::Kind::answer_close}};
-    case State::loading:
-    case State::ready: {
-      auto actions = stop(Wanted::closed);
-      actions.push_back({Action::Kind::drop_all, closed_failure()});
-      actions.push_back({Action::Kind::answer_load, closed_failure()});
-      return actions;
-    }
-    case State::stopping:
-      wanted_ = Wanted::closed;
-      return {{Action::Kind::drop_all, closed_failure()},
-              {Action::Kind::answer_load, closed_failure()}};
-    case State::closed:
-      return {{Action::Kind::answer_close}};
-  }
-  return {};
+  out.push_back({.kind = Kind::drop_all, .failure = failure});
+  out.push_back({.kind = Kind::answer_load, .failure = failure});
+  out.push_back({.kind = Kind::tell_failed, .failure = std::move(failure)});
 }
 
 Failure LifeCycle::refusal() const {
-  const bool closing =
-      state_ == State::closed || (state_ == State::stopping && wanted_ == Wanted::closed);
-  if (closing) return closed_failure();
+  if (state_ == State::closed || state_ == State::closing) return closed_failure();
   Failure failure{.code = errc::not_ready,
                   .message = "the model has failed; TextModel::reload() starts it again"};
   if (last_failure_) {
@@ -119,13 +384,17 @@ ModelState LifeCycle::as_model_state() const noexcept {
   switch (state_) {
     case State::idle:
     case State::loading:
+    case State::reloading:
       return ModelState::loading;
-    case State::ready:
+    case State::serving:
       return ModelState::ready;
-    case State::stopping:
-      return wanted_ == Wanted::closed ? ModelState::closing : ModelState::loading;
+    case State::recovering:
+      return ModelState::recovering;
+    case State::abandoning:
     case State::failed:
       return ModelState::failed;
+    case State::closing:
+      return ModelState::closing;
     case State::closed:
       return ModelState::closed;
   }

@@ -1,44 +1,62 @@
 #include "supervisor/supervisor.hpp"
 
+#include "device/quarantine.hpp"
 #include "supervisor/random_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace llamavisor::supervisor {
 
 namespace {
 
-/// How long the exit of a server may follow the break of its connections.
+using Clock = std::chrono::steady_clock;
+
+/// How far the exit of a server may lag behind the break of its connections.
 constexpr std::chrono::milliseconds exit_follows{1000};
+
+std::vector<Rung> ladder_of(const std::vector<RungSpec>& specs) {
+  std::vector<Rung> rungs;
+  for (const auto& spec : specs) {
+    rungs.push_back({.on_gpu = spec.server.on_gpu(), .quarantined = spec.quarantined});
+  }
+  return rungs;
+}
 
 }  // namespace
 
 Supervisor::Supervisor(std::shared_ptr<Runtime> runtime, Settings settings)
     : runtime_(std::move(runtime)),
       settings_(std::move(settings)),
-      jobs_(static_cast<std::size_t>(settings_.max_waiting)) {
+      life_(ladder_of(settings_.rungs), settings_.policy),
+      jobs_(static_cast<std::size_t>(settings_.max_waiting)),
+      alarms_{Timer(*runtime_), Timer(*runtime_), Timer(*runtime_)} {
   publish_status();
 }
 
 void Supervisor::load(LoadAnswer answer) {
   load_answers_.push_back(std::move(answer));
-  perform(life_.load());
+  for (auto& notice : std::exchange(settings_.notices, {}))
+    announce(std::move(notice), 0, 0);
+  perform(life_.load(Clock::now()));
 }
 
 void Supervisor::abandon_load() {
-  perform(life_.abandon_load());
+  perform(life_.abandon_load(Clock::now()));
 }
 
 void Supervisor::close(CloseAnswer answer) {
   close_answers_.push_back(std::move(answer));
-  perform(life_.close());
+  perform(life_.close(Clock::now()));
 }
 
 void Supervisor::submit(std::shared_ptr<Job> job) {
   const auto state = life_.as_model_state();
-  if (state != ModelState::loading && state != ModelState::ready) return job->fail(life_.refusal());
+  const bool open =
+      state == ModelState::loading || state == ModelState::ready || state == ModelState::recovering;
+  if (!open) return job->fail(life_.refusal());
   if (!jobs_.push(job)) {
     return job->fail({.code = errc::busy,
                       .message = fmt::format("{} requests wait already: wait for some, or raise "
@@ -48,52 +66,116 @@ void Supervisor::submit(std::shared_ptr<Job> job) {
   dispatch();
 }
 
+Supervisor::Server Supervisor::server_of(const Job& job) const {
+  const auto found = servers_.find(jobs_.generation_of(job));
+  return found == servers_.end() ? nullptr : found->second;
+}
+
 void Supervisor::finished(Job& job) {
+  const int generation = jobs_.generation_of(job);
   jobs_.erase(job);
+  expect(generation);
+  drain_retiring();
   dispatch();
 }
 
-void Supervisor::lost_connection(Job& job, std::string detail) {
-  // Both a death and a broken connection look like this; the exit, if there is one, is only
-  // milliseconds behind, and it knows the reason.
-  auto timer = std::make_shared<Timer>(*runtime_);
-  timer->arm(exit_follows, [weak = weak_from_this(), timer, lost = &job,
-                            generation = life_.generation(), detail = std::move(detail)] {
+void Supervisor::expectation_changed(const Job& job) {
+  expect(jobs_.generation_of(job));
+}
+
+void Supervisor::progressed(const Job& job) {
+  if (const auto server = server_of(job)) server->progress();
+}
+
+void Supervisor::served(const Job& job) {
+  life_.served(jobs_.generation_of(job));
+  expectation_changed(job);
+}
+
+void Supervisor::unanswered(const Job& job) {
+  if (const auto server = server_of(job)) server->suspect();
+}
+
+void Supervisor::server_failed(std::shared_ptr<Job> job, Failure failure) {
+  const int generation = jobs_.generation_of(*job);
+  const auto server = server_of(*job);
+  if (!server) return;  // it is down already, and `take_back` follows
+  server->examine(failure, [weak = weak_from_this(), job, generation, failure] {
     const auto self = weak.lock();
-    if (!self || self->life_.generation() != generation) return;
-    const auto& running = self->jobs_.running();
-    const auto found = std::find_if(running.begin(), running.end(),
-                                    [&](const auto& entry) { return entry.get() == lost; });
-    if (found == running.end()) return;
-    const auto job = *found;
+    if (!self || self->jobs_.generation_of(*job) != generation) return;
     self->jobs_.erase(*job);
-    job->fail({.code = errc::server_error,
-               .message = fmt::format("the connection to llama-server broke in the middle of an "
-                                      "answer ({}), though the server lives",
-                                      detail),
-               .phase = job->phase()});
+    job->fail(failure);
+    self->expect(generation);
+    self->drain_retiring();
     self->dispatch();
   });
 }
 
+void Supervisor::connection_broke(std::shared_ptr<Job> job, Failure failure) {
+  const int generation = jobs_.generation_of(*job);
+  const auto timer = std::make_shared<Timer>(*runtime_);
+  timer->arm(exit_follows, [weak = weak_from_this(), timer, job = std::move(job), generation,
+                            failure = std::move(failure)] {
+    const auto self = weak.lock();
+    if (self && generation != 0 && self->jobs_.generation_of(*job) == generation) {
+      self->server_failed(job, failure);
+    }
+  });
+}
+
+/// Actions may bring forth further ones (a spawn that fails at once): they queue up behind.
 void Supervisor::perform(Actions actions) {
-  for (auto& action : actions)
+  pending_.insert(pending_.end(), std::make_move_iterator(actions.begin()),
+                  std::make_move_iterator(actions.end()));
+  if (std::exchange(performing_, true)) return;
+  while (!pending_.empty()) {
+    auto action = std::move(pending_.front());
+    pending_.erase(pending_.begin());
     perform(std::move(action));
+  }
+  performing_ = false;
   publish_status();
 }
 
 void Supervisor::perform(Action action) {
+  const auto fail_jobs = [&](const std::vector<std::shared_ptr<Job>>& jobs) {
+    for (const auto& job : jobs) {
+      auto own = *action.failure;
+      if (own.code != errc::closed) own.phase = job->phase();
+      job->lose();
+      job->fail(std::move(own));
+    }
+  };
   switch (action.kind) {
     case Action::Kind::spawn:
-      return spawn();
+      return spawn(action.generation, action.rung);
     case Action::Kind::stop:
-      return server_->stop();
+      if (const auto server = servers_.find(action.generation); server != servers_.end()) {
+        return server->second->stop();
+      }
+      // It could not even be spawned; there is nothing to wait for.
+      return perform(life_.went_down(action.generation, std::nullopt, Clock::now()));
     case Action::Kind::serve:
-      return became_ready();
+      return dispatch();
+    case Action::Kind::take_back:
+      return take_back(action.generation);
+    case Action::Kind::drain:
+      retiring_.push_back(action.generation);
+      return drain_retiring();
     case Action::Kind::drop_running:
-      return drop(jobs_.drain_running(), *action.failure);
+      return fail_jobs(jobs_.drain_running());
     case Action::Kind::drop_all:
-      return drop(jobs_.drain(), *action.failure);
+      return fail_jobs(jobs_.drain());
+    case Action::Kind::arm:
+      return alarms_[static_cast<std::size_t>(action.alarm)].arm(
+          action.delay,
+          [this, alarm = action.alarm] { perform(life_.alarm(alarm, Clock::now())); });
+    case Action::Kind::disarm_all:
+      for (auto& alarm : alarms_)
+        alarm.cancel();
+      return;
+    case Action::Kind::quarantine:
+      return quarantine(action.rung, *action.failure);
     case Action::Kind::answer_load:
       for (auto& answer : std::exchange(load_answers_, {}))
         answer(action.failure);
@@ -103,153 +185,173 @@ void Supervisor::perform(Action action) {
       for (auto& answer : std::exchange(close_answers_, {}))
         answer();
       return;
+    default:
+      return tell(action);
   }
 }
 
-void Supervisor::spawn() {
-  const int generation = life_.generation();
+std::optional<Failure> Supervisor::check_launch(std::size_t index) {
+  auto& rung = settings_.rungs[index];
+  if (life_.state() == LifeCycle::State::loading && life_.servers().size() == 1) {
+    checks_.remember(settings_.rungs);
+  }
+  std::string warning;
+  if (auto failure = checks_.check(rung, index, warning)) return failure;
+  if (!warning.empty()) {
+    announce({.kind = Event::Kind::warning, .message = std::move(warning)}, life_.generations(),
+             index);
+  }
+  return check_memory(rung);
+}
+
+server::Identity Supervisor::make_identity(int generation) {
   server::Identity identity{.key = random_text(), .alias = random_text()};
+  if (!folder_) folder_ = PrivateFolder::make(settings_.runtime_dir);
+  // A new name for each generation: a stale socket makes the next bind fail.
+  auto path = (folder_.path() / fmt::format("{}.sock", generation)).string();
+  if (path.size() <= server::max_unix_path) identity.unix_path = std::move(path);
+  return identity;
+}
+
+void Supervisor::spawn(int generation, std::size_t rung) {
+  server::Identity identity;
+  auto failure = check_launch(rung);
   try {
-    if (!folder_) folder_ = PrivateFolder::make(settings_.runtime_dir);
-    // A new name for each generation: a stale socket makes the next bind fail.
-    auto path = (folder_.path() / fmt::format("{}.sock", generation)).string();
-    if (path.size() <= server::max_unix_path) identity.unix_path = std::move(path);
+    if (!failure) identity = make_identity(generation);
   } catch (const Error& error) {
-    runtime_->post([self = shared_from_this(), failure = error.failure()] {
-      self->perform(self->life_.went_down(failure));
+    failure = error.failure();
+    failure->cause = Cause::bad_argument;
+  }
+  if (failure) {
+    runtime_->post([self = shared_from_this(), generation, failure = std::move(failure)]() mutable {
+      self->perform(self->life_.went_down(generation, std::move(failure), Clock::now()));
     });
     return;
   }
   self_ = shared_from_this();
-  const auto weak = weak_from_this();
-  server_ =
-      server::Incarnation::start(runtime_, settings_.spec, std::move(identity), settings_.limits,
-                                 {.on_progress =
-                                      [weak](const server::LoadLog::Progress& progress) {
-                                        if (const auto self = weak.lock())
-                                          self->report_progress(progress);
-                                      },
-                                  .on_ready =
-                                      [weak] {
-                                        if (const auto self = weak.lock())
-                                          self->perform(self->life_.became_ready());
-                                      },
-                                  .serving_phase =
-                                      [weak] {
-                                        const auto self = weak.lock();
-                                        return self ? self->serving_phase() : Phase::idle;
-                                      },
-                                  .on_down =
-                                      [weak, generation](server::Down down) {
-                                        if (const auto self = weak.lock())
-                                          self->came_down(generation, std::move(down));
-                                      }});
-  if (!server_->spawned()) return;  // on_down follows, and says why
+  const auto server = WatchedServer::start(runtime_, spec(rung), std::move(identity),
+                                           settings_.limits, generation, handlers(generation));
+  servers_[generation] = server;
+  if (!server->incarnation().spawned()) return;  // on_down follows, and says why
   announce({.kind = Event::Kind::started,
-            .message = fmt::format("llama-server (build {}) started on {}",
-                                   settings_.spec.engine.build, settings_.spec.device)});
+            .message = fmt::format("llama-server (build {}) started on {}", spec(rung).engine.build,
+                                   spec(rung).device)},
+           generation, rung);
 }
 
-void Supervisor::became_ready() {
-  const auto& facts = server_->facts();
-  running_ = {.endpoint = server_->endpoint(),
-              .key = server_->key(),
-              .generation = life_.generation(),
-              .device = settings_.spec.device,
-              .engine_build = settings_.spec.engine.build,
-              .context_length = facts.context_length(),
-              .bos_text = facts.bos_text()};
-  report_layers();
-  announce(
-      {.kind = Event::Kind::ready, .message = fmt::format("ready on {}", settings_.spec.device)});
-  publish_status();
-  dispatch();
+server::Incarnation::Handlers Supervisor::handlers(int generation) {
+  const auto weak = weak_from_this();
+  return {.on_progress =
+              [weak, generation](const server::LoadLog::Progress& progress) {
+                const auto self = weak.lock();
+                if (!self || self->life_.serving_generation() != 0) return;
+                for (const auto& server : self->life_.servers()) {
+                  if (server.generation != generation) continue;
+                  self->announce({.kind = Event::Kind::loading,
+                                  .message = std::string(server::name(progress.step)),
+                                  .fraction = progress.fraction},
+                                 generation, server.rung);
+                }
+              },
+          .on_ready =
+              [weak, generation] {
+                const auto self = weak.lock();
+                if (self) self->perform(self->life_.became_ready(generation, Clock::now()));
+              },
+          .serving_phase =
+              [weak, generation] {
+                const auto self = weak.lock();
+                return self ? self->phase_on(generation) : Phase::idle;
+              },
+          .on_down =
+              [weak, generation](server::Down down) {
+                if (const auto self = weak.lock()) self->came_down(generation, std::move(down));
+              }};
 }
 
 void Supervisor::came_down(int generation, server::Down down) {
-  if (generation != life_.generation()) return;
-  const auto keep_alive = std::exchange(self_, nullptr);
-  server_.reset();
+  const auto found = servers_.find(generation);
+  if (found == servers_.end()) return;
+  const auto dying = std::move(found->second);  // it lives until this call returns
+  servers_.erase(found);
+  const auto keep_alive = servers_.empty() ? std::exchange(self_, nullptr) : nullptr;
+  std::erase(retiring_, generation);
   if (down.unreaped) {
     announce(
-        {.kind = Event::Kind::unreaped, .message = down.failure.message, .failure = down.failure});
+        {.kind = Event::Kind::unreaped, .message = down.failure.message, .failure = down.failure},
+        generation, life_.serving_rung());
   }
   std::optional<Failure> failure;
-  if (down.asked) {
-    announce({.kind = Event::Kind::stopped, .message = "llama-server has stopped"});
-  } else {
-    failure = std::move(down.failure);
-    announce({.kind = Event::Kind::crashed, .message = failure->message, .failure = failure});
-  }
-  perform(life_.went_down(std::move(failure)));
-  if (life_.state() == LifeCycle::State::failed) {
-    const auto refusal = life_.refusal();
-    announce({.kind = Event::Kind::failed, .message = refusal.message, .failure = refusal});
-  }
+  if (!down.asked) failure = std::move(down.failure);
+  perform(life_.went_down(generation, std::move(failure), Clock::now()));
+}
+
+void Supervisor::take_back(int generation) {
+  for (const auto& job : jobs_.take_back(generation))
+    job->lose();
+  dispatch();
+}
+
+void Supervisor::quarantine(std::size_t rung, const Failure& failure) {
+  const bool kept = device::Quarantine().add({.device = spec(rung).device,
+                                              .engine = spec(rung).engine.flavour,
+                                              .build = spec(rung).engine.build,
+                                              .cause = std::string(name(failure.cause)),
+                                              .message = failure.message});
+  announce({.kind = Event::Kind::quarantined,
+            .message = fmt::format("{} with the {} engine is quarantined until the next boot{}",
+                                   spec(rung).device, spec(rung).engine.flavour,
+                                   kept ? "" : " (for this process only: no state folder)"),
+            .failure = failure},
+           life_.generations(), rung);
 }
 
 void Supervisor::dispatch() {
-  if (life_.state() != LifeCycle::State::ready) return;
-  const int slots = std::max(1, server_->facts().slots());
-  while (const auto job = jobs_.take(slots))
-    job->run(running_);
+  const int generation = life_.serving_generation();
+  const auto found = servers_.find(generation);
+  if (found == servers_.end()) return;
+  const auto running = found->second->running();
+  bool any = false;
+  while (const auto job = jobs_.take(generation, running.slots)) {
+    any = true;
+    job->run(running);
+  }
+  if (any) expect(generation);
 }
 
-void Supervisor::drop(std::vector<std::shared_ptr<Job>> jobs, const Failure& failure) {
-  for (const auto& job : jobs) {
-    auto own = failure;
-    if (own.code != errc::closed) own.phase = job->phase();
-    job->lose();
-    job->fail(std::move(own));
+void Supervisor::drain_retiring() {
+  for (const int generation : std::vector<int>(retiring_)) {
+    if (jobs_.any_on(generation)) continue;
+    std::erase(retiring_, generation);
+    perform(life_.drained(generation));
   }
 }
 
+/// What all requests on a server expect of it, together.
+void Supervisor::expect(int generation) {
+  const auto found = servers_.find(generation);
+  if (found == servers_.end()) return;
+  auto most = Expectation::nothing;
+  for (const auto& entry : jobs_.running()) {
+    if (entry.generation == generation) most = std::max(most, entry.job->expectation());
+  }
+  found->second->expect(most);
+}
+
 /// A server that dies with requests in flight died in their phase.
-Phase Supervisor::serving_phase() const {
+Phase Supervisor::phase_on(int generation) const {
   auto phase = Phase::idle;
-  for (const auto& job : jobs_.running())
-    phase = std::max(phase, job->phase());
+  for (const auto& entry : jobs_.running()) {
+    if (entry.generation == generation) phase = std::max(phase, entry.job->phase());
+  }
   return phase;
 }
 
-void Supervisor::report_progress(const server::LoadLog::Progress& progress) {
-  if (life_.state() != LifeCycle::State::loading) return;
-  announce({.kind = Event::Kind::loading,
-            .message = std::string(server::name(progress.step)),
-            .fraction = progress.fraction});
-}
-
-void Supervisor::report_layers() {
-  const auto& layers = server_->log().layers();
-  if (!settings_.spec.on_gpu() || !layers) return;
-  const int asked = settings_.spec.gpu_layers.value_or(layers->total);
-  const int wanted = asked < 0 ? layers->total : std::min(asked, layers->total);
-  if (layers->on_gpu >= wanted) return;
-  announce({.kind = Event::Kind::warning,
-            .message = fmt::format("only {} of {} layers are on {}: the rest runs on the CPU",
-                                   layers->on_gpu, layers->total, settings_.spec.device)});
-}
-
-void Supervisor::announce(Event event) {
-  if (!settings_.on_event) return;
-  event.generation = life_.generation();
-  event.device = settings_.spec.device;
-  event.time = std::chrono::system_clock::now();
-  runtime_->post_event(
-      [handler = settings_.on_event, event = std::move(event)] { handler(event); });
-}
-
-void Supervisor::publish_status() {
-  Status status{.state = life_.as_model_state(),
-                .generation = life_.generation(),
-                .device = settings_.spec.device,
-                .engine = settings_.spec.engine.flavour,
-                .engine_build = settings_.spec.engine.build,
-                .slots = settings_.spec.parallel,
-                .context_length = running_.context_length};
-  if (server_) status.layers = server_->log().layers();
-  const std::lock_guard lock(status_mutex_);
-  status_ = std::move(status);
+std::uint64_t Supervisor::server_memory() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [generation, server] : servers_)
+    bytes += server->incarnation().memory();
+  return bytes;
 }
 
 Status Supervisor::status() const {
@@ -257,8 +359,21 @@ Status Supervisor::status() const {
   return status_;
 }
 
-std::uint64_t Supervisor::server_memory() const {
-  return server_ ? server_->memory() : 0;
+void Supervisor::publish_status() {
+  const auto& now_serving = spec(life_.serving_rung());
+  Status status{.state = life_.as_model_state(),
+                .generation = life_.generations(),
+                .device = now_serving.device,
+                .engine = now_serving.engine.flavour,
+                .engine_build = now_serving.engine.build,
+                .slots = now_serving.parallel};
+  const std::lock_guard lock(status_mutex_);
+  status.context_length = status_.context_length;
+  if (const auto found = servers_.find(life_.serving_generation()); found != servers_.end()) {
+    status.context_length = found->second->incarnation().facts().context_length();
+    status.layers = found->second->incarnation().log().layers();
+  }
+  status_ = std::move(status);
 }
 
 }  // namespace llamavisor::supervisor

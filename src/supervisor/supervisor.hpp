@@ -6,26 +6,31 @@
 #include <llamavisor/text_model.hpp>
 
 #include "runtime/timer.hpp"
-#include "server/incarnation.hpp"
-#include "supervisor/job.hpp"
 #include "supervisor/job_queue.hpp"
+#include "supervisor/launch_checks.hpp"
 #include "supervisor/life_cycle.hpp"
 #include "supervisor/private_folder.hpp"
+#include "supervisor/watched_server.hpp"
 
+#include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace llamavisor::supervisor {
 
 struct Settings {
-  server::ServerSpec spec{};
+  std::vector<RungSpec> rungs{};  ///< the ladder, best first
+  Policy policy{};
   Limits limits{};
   std::filesystem::path runtime_dir{};
   int max_waiting = 1024;
   EventHandler on_event{};
+  std::vector<Event> notices{};  ///< told at the load
 };
 
 /// What a host may ask about, at any time.
@@ -40,8 +45,8 @@ struct Status {
   std::optional<server::OffloadedLayers> layers{};
 };
 
-/// Owns a model's server process and its requests. All members on the runtime thread, except
-/// `status()`. It keeps itself alive from `load` until its server is gone.
+/// Owns a model's server processes and its requests. All members on the runtime thread, except
+/// `status()`. It keeps itself alive while it has a server.
 class Supervisor : public std::enable_shared_from_this<Supervisor> {
  public:
   using LoadAnswer = std::function<void(std::optional<Failure>)>;
@@ -57,12 +62,24 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   /// Runs it when there is room. Refuses with `not_ready`, `closed` or `busy` through `Job::fail`.
   void submit(std::shared_ptr<Job> job);
 
-  /// The job has ended by itself, or was cancelled.
-  void finished(Job& job);
+  // What a running job reports.
 
-  /// The job's connection broke. If the server is gone, its exit follows and says why; if not, the
-  /// job fails with `detail`.
-  void lost_connection(Job& job, std::string detail);
+  /// It has ended by itself, or was cancelled.
+  void finished(Job& job);
+  /// What its server owes it has changed.
+  void expectation_changed(const Job& job);
+  /// A token, or a piece of its prompt.
+  void progressed(const Job& job);
+  /// Its first token.
+  void served(const Job& job);
+  /// It does not get an answer that should be quick.
+  void unanswered(const Job& job);
+  /// The server answered with an error of its own (a 500). If it cannot compute any more, the job
+  /// runs again on the next one; if it can, the job fails with this.
+  void server_failed(std::shared_ptr<Job> job, Failure failure);
+  /// The connection broke. A death looks like this, its exit being only milliseconds behind; if
+  /// there is none, it is as above.
+  void connection_broke(std::shared_ptr<Job> job, Failure failure);
 
   std::uint64_t server_memory() const;
   const std::shared_ptr<Runtime>& runtime() const noexcept { return runtime_; }
@@ -71,29 +88,42 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   Status status() const;  ///< any thread
 
  private:
+  using Server = std::shared_ptr<WatchedServer>;
+
   void perform(Actions actions);
   void perform(Action action);
-  void spawn();
-  void dispatch();
-  static void drop(std::vector<std::shared_ptr<Job>> jobs, const Failure& failure);
+  void spawn(int generation, std::size_t rung);
+  std::optional<Failure> check_launch(std::size_t rung);
+  server::Identity make_identity(int generation);
+  server::Incarnation::Handlers handlers(int generation);
   void came_down(int generation, server::Down down);
-  void became_ready();
-  Phase serving_phase() const;
+  void take_back(int generation);
+  void quarantine(std::size_t rung, const Failure& failure);
+  void dispatch();
+  void drain_retiring();
+  void expect(int generation);
+  Phase phase_on(int generation) const;
+  const server::ServerSpec& spec(std::size_t rung) const { return settings_.rungs[rung].server; }
+  Server server_of(const Job& job) const;
   void publish_status();
-  void announce(Event event);
-  void report_progress(const server::LoadLog::Progress& progress);
-  void report_layers();
+  void announce(Event event, int generation, std::size_t rung);
+  void tell(const Action& action);
+  void tell_layers(int generation, std::size_t rung);
 
   std::shared_ptr<Runtime> runtime_;
   Settings settings_;
+  LaunchChecks checks_;
   LifeCycle life_;
   JobQueue jobs_;
   PrivateFolder folder_;
-  std::shared_ptr<server::Incarnation> server_;
-  RunningServer running_;
-  std::shared_ptr<Supervisor> self_;  // while a server lives
+  std::map<int, Server> servers_;  // by generation
+  std::vector<int> retiring_;      // to be told when nothing runs there
+  std::array<Timer, 3> alarms_;    // by Alarm
+  std::shared_ptr<Supervisor> self_;
   std::vector<LoadAnswer> load_answers_;
   std::vector<CloseAnswer> close_answers_;
+  bool performing_ = false;
+  Actions pending_;
 
   mutable std::mutex status_mutex_;
   Status status_;

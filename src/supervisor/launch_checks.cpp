@@ -1,0 +1,66 @@
+#include "supervisor/launch_checks.hpp"
+
+#include "device/memory.hpp"
+
+#include <fmt/format.h>
+
+namespace llamavisor::supervisor {
+
+namespace {
+
+FileIdentity identity_of(const Engine& engine) {
+  return FileIdentity::of(engine.folder / "engine.json");
+}
+
+double as_gib(std::uint64_t bytes) {
+  return static_cast<double>(bytes) / (1 << 30);
+}
+
+}  // namespace
+
+void LaunchChecks::remember(const std::vector<RungSpec>& rungs) {
+  engines_.clear();
+  for (const auto& rung : rungs)
+    engines_.push_back(identity_of(rung.server.engine));
+  if (!rungs.empty()) model_ = FileIdentity::of(rungs.front().server.model);
+}
+
+std::optional<Failure> LaunchChecks::check(RungSpec& rung, std::size_t index,
+                                           std::string& warning) const {
+  if (FileIdentity::of(rung.server.model) != model_) {
+    return Failure{.code = errc::model_changed,
+                   .message = fmt::format("the model file {} was replaced or removed since it was "
+                                          "loaded: load it anew",
+                                          rung.server.model.string()),
+                   .phase = Phase::spawn,
+                   .cause = Cause::bad_model};
+  }
+  if (identity_of(rung.server.engine) == engines_[index]) return std::nullopt;
+  const int old_build = rung.server.engine.build;
+  try {
+    rung.server.engine = read_engine(rung.server.engine.folder);
+  } catch (const Error& error) {
+    auto failure = error.failure();
+    failure.phase = Phase::spawn;
+    failure.cause = Cause::missing_library;  // the engine is condemned, as without a library
+    return failure;
+  }
+  warning = fmt::format("the {} engine was replaced since the model was loaded: build {} was {}",
+                        rung.server.engine.flavour, rung.server.engine.build, old_build);
+  return std::nullopt;
+}
+
+std::optional<Failure> check_memory(const RungSpec& rung) {
+  if (rung.memory_need == 0 || rung.server.on_gpu()) return std::nullopt;
+  const auto available = device::available_memory();
+  if (!available || *available >= rung.memory_need) return std::nullopt;
+  return Failure{.code = errc::out_of_memory,
+                 .message = fmt::format("the model needs about {:.1f} GiB on the CPU, and only "
+                                        "{:.1f} GiB are available: free some, or load it with a "
+                                        "smaller context_length or fewer parallel slots",
+                                        as_gib(rung.memory_need), as_gib(*available)),
+                 .phase = Phase::spawn,
+                 .cause = Cause::out_of_memory};
+}
+
+}  // namespace llamavisor::supervisor

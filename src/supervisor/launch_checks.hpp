@@ -1,0 +1,43 @@
+/// \file
+/// What must hold before a server is spawned.
+#pragma once
+
+#include <llamavisor/error.hpp>
+
+#include "server/launch.hpp"
+#include "supervisor/file_identity.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llamavisor::supervisor {
+
+/// One step of the ladder, with all that a spawn needs.
+struct RungSpec {
+  server::ServerSpec server{};
+  std::uint64_t memory_need = 0;  ///< bytes of the host's memory; 0 = not checked
+  bool quarantined = false;
+};
+
+/// Remembers at load what the model file and the engines are, and compares before each later spawn:
+/// a silent splice of two models or builds must not happen.
+class LaunchChecks {
+ public:
+  /// At a load or reload.
+  void remember(const std::vector<RungSpec>& rungs);
+
+  /// Before a later spawn. A changed model file is a failure; a changed engine is read anew into
+  /// `rung`, and `warning` says so. A lack of memory for the CPU is a failure too.
+  std::optional<Failure> check(RungSpec& rung, std::size_t index, std::string& warning) const;
+
+ private:
+  FileIdentity model_;
+  std::vector<FileIdentity> engines_;
+};
+
+/// Whether the host has the memory that a server on the CPU needs.
+std::optional<Failure> check_memory(const RungSpec& rung);
+
+}  // namespace llamavisor::supervisor

@@ -1,0 +1,63 @@
+/// \file
+/// Tells a busy server from a hung one. A sans-IO state machine.
+#pragma once
+
+#include <llamavisor/load_options.hpp>
+
+#include <chrono>
+#include <optional>
+
+namespace llamavisor::supervisor {
+
+/// What is expected of a server.
+enum class Expectation {
+  nothing,    ///< no request runs, or its reader is slow
+  prompt,     ///< a prompt is being computed
+  generation  ///< tokens should come
+};
+
+/// `/health` and keep-alives prove only the HTTP threads: with the compute thread frozen they go on
+/// for ever. `/slots` passes through the compute loop. So a server hangs when there was no progress
+/// for the soft limit *and* `/slots` stays unanswered for the probe limit; or when there was no
+/// progress for the hard limit, whatever answers.
+///
+/// | state    | progress | soft limit over | probe answered | probe limit over | hard limit over |
+/// |----------|----------|-----------------|----------------|------------------|-----------------|
+/// | resting  | resting  | -               | -              | -                | -               |
+/// | watching | watching | probe → probing | -              | -                | hung            |
+/// | probing  | watching | -               | spared         | hung             | hung            |
+/// | spared   | watching | -               | -              | -                | hung            |
+///
+/// A spared server is probed again each soft limit.
+class Watchdog {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  enum class Action { none, probe, hung };
+
+  explicit Watchdog(const Limits& limits) : limits_(limits) {}
+
+  /// What the running requests expect now. A new kind of expectation starts anew.
+  void expect(Expectation expectation, Time now);
+
+  /// A token, or a piece of a prompt.
+  void progress(Time now);
+
+  void probe_answered(Time now);
+
+  /// When to call `expired` next; empty while there is nothing to wait for.
+  std::optional<Time> deadline() const;
+
+  Action expired(Time now);
+
+ private:
+  std::chrono::milliseconds soft() const;
+  std::chrono::milliseconds hard() const;
+
+  Limits limits_;
+  Expectation expectation_ = Expectation::nothing;
+  Time last_progress_{};
+  Time quiet_since_{};  ///< of the soft limit: progress, or the last answered probe
+  std::optional<Time> probed_at_;
+};
+
+}  // namespace llamavisor::supervisor
