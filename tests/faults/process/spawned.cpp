@@ -163,22 +163,30 @@ bool is_stopped(std::int64_t pid) {
   return process_state(pid) == 'T';
 }
 
-std::vector<int> open_descriptors() {
-  std::vector<int> numbers;
-  for (int number = 0; number < 4096; ++number) {
-    if (::fcntl(number, F_GETFD) >= 0) numbers.push_back(number);
-  }
-  return numbers;
+Belongings belongings(const std::shared_ptr<Runtime>& runtime) {
+  static_cast<void>(Spawned(probe({"exit", "0"}), SystemCalls::real(), runtime).wait_for_exit());
+  Belongings found;
+  on_runtime(*runtime, [&found] {
+    for (int number = 0; number < 4096; ++number) {
+      if (::fcntl(number, F_GETFD) >= 0) found.descriptors.push_back(number);
+    }
+    for (const auto& task : fs::directory_iterator("/proc/self/task")) {
+      std::ifstream file(task.path() / "children");
+      found.children.insert(found.children.end(), std::istream_iterator<std::int64_t>(file), {});
+    }
+  });
+  std::sort(found.children.begin(), found.children.end());
+  return found;
 }
 
-std::vector<std::int64_t> children() {
-  std::vector<std::int64_t> pids;
-  for (const auto& task : fs::directory_iterator("/proc/self/task")) {
-    std::ifstream file(task.path() / "children");
-    pids.insert(pids.end(), std::istream_iterator<std::int64_t>(file), {});
-  }
-  std::sort(pids.begin(), pids.end());
-  return pids;
+std::ostream& operator<<(std::ostream& stream, const Belongings& belongings) {
+  stream << "descriptors";
+  for (const int number : belongings.descriptors)
+    stream << ' ' << number;
+  stream << ", children";
+  for (const auto pid : belongings.children)
+    stream << ' ' << pid;
+  return stream;
 }
 
 }  // namespace llamavisor::process::testing

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,10 +89,17 @@ bool has_ended(std::int64_t pid);
 /// True where a signal has stopped the process.
 bool is_stopped(std::int64_t pid);
 
-/// Numbers of the open descriptors of this process.
-std::vector<int> open_descriptors();
+/// What a process must have again after whatever it did with its children: the numbers of its open
+/// descriptors, and its children, zombies as well.
+struct Belongings {
+  std::vector<int> descriptors;
+  std::vector<std::int64_t> children;
+  bool operator==(const Belongings&) const = default;
+};
+std::ostream& operator<<(std::ostream& stream, const Belongings& belongings);
 
-/// Children of this process, zombies as well.
-std::vector<std::int64_t> children();
+/// Counted on the runtime thread, after it has had a child: its loop's own descriptors come with
+/// the first.
+Belongings belongings(const std::shared_ptr<Runtime>& runtime);
 
 }  // namespace llamavisor::process::testing
