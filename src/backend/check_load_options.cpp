@@ -22,6 +22,15 @@ void check_limits(const Limits& limits) {
   }
 }
 
+void check_recovery(const Recovery& recovery) {
+  check(recovery.restarts >= 0, "recovery",
+        "must not hold a negative number of restarts (0 = none)");
+  for (const auto time : {recovery.restart_window, recovery.first_delay, recovery.longest_delay,
+                          recovery.cool_down, recovery.longest_cool_down}) {
+    check(time.count() >= 0, "recovery", "must not hold a negative time");
+  }
+}
+
 void check_environment(const LoadOptions& options) {
   for (const auto& [name, value] : options.environment) {
     const bool good = !name.empty() && name.find('=') == std::string::npos &&
@@ -45,6 +54,8 @@ void check_load_options(const LoadOptions& options) {
   for (const auto& argument : options.server_args) {
     check(argument.find('\0') == std::string::npos, "server_args", "must not hold a NUL");
   }
+  check(options.same_rung_retries >= 0, "same_rung_retries", "must not be negative (0 = none)");
+  check_recovery(options.recovery);
   check_limits(options.limits);
   check_environment(options);
   server::check_server_args(options.server_args);

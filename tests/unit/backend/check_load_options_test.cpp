@@ -43,6 +43,14 @@ const std::vector<Refused>& refused() {
         {.environment = {{"A\0B"s, "x"}}},
         {.environment = {{"A", "x\0y"s}}}}},
       {"environment", {{.environment = {{"OK", "1"}, {"LLAMA_API_KEY", "mine"}}}}},
+      {"same_rung_retries", {{.same_rung_retries = -1}}},
+      {"recovery", {{.recovery = {.restarts = -1}}}},
+      {"recovery",
+       {{.recovery = {.restart_window = before_zero}},
+        {.recovery = {.first_delay = before_zero}},
+        {.recovery = {.longest_delay = before_zero}},
+        {.recovery = {.cool_down = before_zero}},
+        {.recovery = {.longest_cool_down = before_zero}}}},
       {"limits",
        {{.limits = {.load_silence = before_zero}},
         {.limits = {.prompt_soft = before_zero}},
@@ -91,6 +99,7 @@ TEST_CASE("load options: the ends of every range are inside it", "[backend]") {
       {.prompt_cache_mib = most},
       {.server_args = {"-fa", "off"}},
       {.environment = {{"A", ""}, {"B", "x=y"}, {"LD_LIBRARY_PATH", "/opt"}}},
+      {.recovery = {0, off, off, off, off, off}},
       {.limits = {off, off, off, off, off, off, off, off, off}},
   };
   for (std::size_t index = 0; index < good.size(); ++index) {

@@ -76,10 +76,12 @@ TEST_CASE("resolve device: an environment that names no device is an error, not 
   CHECK(resolve_device("cpu").text() == "cpu");
 }
 
-TEST_CASE("resolve device: to a backend, auto is its own first device", "[backend]") {
+TEST_CASE("resolve device: to a backend, auto is its own first device, or the one wished for",
+          "[backend]") {
   const WishedDevice wish("cuda:3");
   CHECK(resolve_device("auto", "vulkan").text() == "vulkan:0");
   CHECK(resolve_device("auto", "cpu").text() == "cpu");
+  CHECK(resolve_device("auto", "cuda").text() == "cuda:3");
 }
 
 TEST_CASE("resolve device: a backend does not load on a device of another kind", "[backend]") {
