@@ -70,7 +70,7 @@ bool one_failed_spawn(const Fault& fault, int nth, int error) {
 
 TEST_CASE("whichever system call fails, there is a typed error or a child, and nothing is left") {
   const auto runtime = Runtime::shared();
-  const auto before = belongings(runtime);
+  const auto before = settled_belongings(runtime);
   for (const auto& fault : faults) {
     for (const int error : fault.errors) {
       int nth = 1;
@@ -87,7 +87,7 @@ TEST_CASE("whichever system call fails, there is a typed error or a child, and n
 
 TEST_CASE("a failed spawn is reaped, even where a signal disturbs the reap") {
   const auto runtime = Runtime::shared();
-  const auto before = belongings(runtime);
+  const auto before = settled_belongings(runtime);
   const Fault fault{"waitid", {EINTR}};
   int nth = 1;
   while (one_failed_spawn(fault, nth, EINTR))

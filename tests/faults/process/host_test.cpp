@@ -1,4 +1,5 @@
 #include "spawned.hpp"
+#include "test_paths.hpp"
 
 #include <signal.h>
 
@@ -10,7 +11,7 @@ namespace {
 
 SpawnRequest host(const std::string& mode) {
   SpawnRequest request;
-  request.command = {LLAMAVISOR_HOST_PROBE, mode, LLAMAVISOR_CHILD_PROBE};
+  request.command = {test::program("host_probe"), mode, test::program("child_probe")};
   return request;
 }
 

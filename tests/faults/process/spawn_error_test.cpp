@@ -1,5 +1,6 @@
 #include "spawned.hpp"
 #include "temporary_folder.hpp"
+#include "test_paths.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -27,7 +28,7 @@ SpawnRequest run(std::vector<std::string> command) {
 // A failed spawn says which step it was and why, and leaves nothing behind.
 void check_failure(SpawnRequest request, const std::string& step, int error) {
   const auto runtime = Runtime::shared();
-  const auto before = belongings(runtime);
+  const auto before = settled_belongings(runtime);
   for (int round = 0; round < 3; ++round) {
     Spawned child(request, SystemCalls::real(), runtime);
     CHECK_FALSE(child.started());
@@ -65,7 +66,7 @@ TEST_CASE("a file that is no program is refused, and no shell is asked") {
 TEST_CASE("a program that is being written is refused") {
   const TemporaryFolder folder;
   const auto copy = folder.path() / "copy";
-  fs::copy_file(LLAMAVISOR_CHILD_PROBE, copy);
+  fs::copy_file(test::program("child_probe"), copy);
   const int writer = ::open(copy.c_str(), O_WRONLY | O_CLOEXEC);
   REQUIRE(writer >= 0);
   check_failure(run({copy, "exit", "0"}), "execve", ETXTBSY);
@@ -97,7 +98,7 @@ TEST_CASE("names with spaces, quotes and other scripts work") {
   const auto inner = folder.path() / "a b ' \" \xC3\xBC \xE6\xA8\xA1\xE5\x9E\x8B";
   fs::create_directory(inner);
   const auto program = inner / "the program";
-  fs::copy_file(LLAMAVISOR_CHILD_PROBE, program);
+  fs::copy_file(test::program("child_probe"), program);
   SpawnRequest request = run({program, "report"});
   request.working_directory = inner;
   Spawned child(std::move(request));

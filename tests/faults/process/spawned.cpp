@@ -1,5 +1,7 @@
 #include "spawned.hpp"
 
+#include "test_paths.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,7 +21,7 @@ namespace fs = std::filesystem;
 
 SpawnRequest probe(std::vector<std::string> arguments) {
   SpawnRequest request;
-  request.command = {LLAMAVISOR_CHILD_PROBE};
+  request.command = {test::program("child_probe")};
   request.command.insert(request.command.end(), arguments.begin(), arguments.end());
   request.working_directory = "/";
   return request;
@@ -176,6 +178,15 @@ Belongings belongings(const std::shared_ptr<Runtime>& runtime) {
     }
   });
   std::sort(found.children.begin(), found.children.end());
+  return found;
+}
+
+Belongings settled_belongings(const std::shared_ptr<Runtime>& runtime) {
+  Belongings found;
+  wait_until("no child is left", [&] {
+    found = belongings(runtime);
+    return found.children.empty();
+  });
   return found;
 }
 

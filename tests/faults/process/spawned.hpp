@@ -102,4 +102,7 @@ std::ostream& operator<<(std::ostream& stream, const Belongings& belongings);
 /// the first.
 Belongings belongings(const std::shared_ptr<Runtime>& runtime);
 
+/// The same, once the children that former tests have let go of are reaped.
+Belongings settled_belongings(const std::shared_ptr<Runtime>& runtime);
+
 }  // namespace llamavisor::process::testing

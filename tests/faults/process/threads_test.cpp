@@ -70,7 +70,7 @@ TEST_CASE("spawning beside busy threads neither hangs nor runs a copy of the hos
   const bool all = std::getenv("LLAMAVISOR_LONG") != nullptr;
   const int spawns = all ? 10'000 : 1'000;
   const auto runtime = Runtime::shared();
-  const auto before = belongings(runtime);
+  const auto before = settled_belongings(runtime);
   int good = 0;
   {
     const BusyHost busy;
@@ -88,7 +88,7 @@ TEST_CASE("spawning beside busy threads neither hangs nor runs a copy of the hos
 
 TEST_CASE("a thousand children leave no zombie and no descriptor, whatever their end") {
   const auto runtime = Runtime::shared();
-  const auto before = belongings(runtime);
+  const auto before = settled_belongings(runtime);
   for (int count = 0; count < 1000; ++count) {
     SpawnRequest request = probe({count % 4 == 0 ? "polite" : "exit", "0"});
     if (count % 4 == 1) request.command = {"/nonexistent/program"};
