@@ -353,7 +353,9 @@ void LifeCycle::replace(std::size_t rung, const Server& dead, Time now, Actions&
                  .cause = causes_.back().cause},
                 out);
   }
-  out.push_back({.kind = Kind::tell_restarting, .rung = rung, .delay = *delay});
+  if (rung == dead.rung || delay->count() > 0) {
+    out.push_back({.kind = Kind::tell_restarting, .rung = rung, .delay = *delay});
+  }
   if (delay->count() == 0) return spawn(rung, Role::primary, out);
   pending_rung_ = rung;
   out.push_back({.kind = Kind::arm, .alarm = Alarm::restart, .delay = *delay});

@@ -1,0 +1,276 @@
+// A model checker: random events against the life cycle, and what must hold after each of them.
+#include "catch.hpp"
+#include "supervisor/life_cycle.hpp"
+
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+using namespace llamavisor;
+using namespace llamavisor::supervisor;
+
+namespace {
+
+using Kind = Action::Kind;
+
+/// The world around one life cycle: servers that live, jobs that run or wait, callers that wait.
+class World {
+ public:
+  explicit World(std::uint32_t seed) : random_(seed), life_(make_rungs(), make_policy()) {}
+
+  void step() {
+    switch (pick(10)) {
+      case 0: load(); break;
+      case 1: act(life_.abandon_load(now_)); break;
+      case 2:
+        if (pick(6) == 0) close();
+        break;
+      case 3:
+      case 4: server_becomes_ready(); break;
+      case 5:
+      case 6: server_goes_down(); break;
+      case 7: alarm_comes(); break;
+      case 8:
+        if (accepts_requests()) ++waiting_;
+        if (const int generation = life_.serving_generation()) life_.served(generation);
+        place_waiting();
+        break;
+      case 9: request_ends(); break;
+    }
+    now_ += std::chrono::milliseconds(pick(3000));
+    drain();
+    check();
+  }
+
+  /// Closes, lets every stop succeed, and looks whether anybody is left behind.
+  void end() {
+    close();
+    while (!alive_.empty())
+      server_goes_down();
+    check();
+    require(life_.state() == LifeCycle::State::closed, "closed in the end");
+    require(load_callers_ == 0 && close_callers_ == 0, "no caller is stranded");
+    require(waiting_ == 0 && running_.empty(), "no request is stranded");
+  }
+
+ private:
+  struct Alive {
+    std::size_t rung = 0;
+    bool stopping = false;
+    bool ready = false;
+  };
+
+  static void require(bool good, const char* promise) {
+    if (good) return;  // a Catch assertion each time would take most of the run
+    FAIL(promise);
+  }
+
+  int pick(int below) { return static_cast<int>(random_() % static_cast<std::uint32_t>(below)); }
+
+  std::vector<Rung> make_rungs() {
+    std::vector<Rung> rungs(static_cast<std::size_t>(1 + pick(3)));
+    for (std::size_t rung = 0; rung + 1 < rungs.size(); ++rung) {
+      rungs[rung] = {.on_gpu = true, .quarantined = pick(8) == 0};
+    }
+    quarantined_.clear();
+    for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
+      if (rungs[rung].quarantined) quarantined_.insert(rung);
+    }
+    return rungs;
+  }
+
+  Policy make_policy() {
+    Policy policy;
+    policy.fallback = static_cast<Fallback>(pick(3));
+    policy.device_is_auto = pick(2) == 0;
+    policy.same_rung_retries = pick(3);
+    policy.standby = pick(2) == 0;
+    policy.recovery.restarts = pick(6);
+    if (pick(3) == 0) policy.recovery.cool_down = {};
+    never_ = policy.fallback == Fallback::never;
+    return policy;
+  }
+
+  bool accepts_requests() const {
+    const auto state = life_.as_model_state();
+    return state == ModelState::loading || state == ModelState::ready ||
+           state == ModelState::recovering;
+  }
+
+  void load() {
+    ++load_callers_;
+    const auto before = life_.state();
+    const int spawned = spawns_;
+    act(life_.load(now_));
+    if (before == LifeCycle::State::closed || before == LifeCycle::State::closing) {
+      require(spawns_ == spawned, "nothing comes back to life after close");
+    }
+  }
+
+  void close() {
+    ++close_callers_;
+    act(life_.close(now_));
+  }
+
+  void server_becomes_ready() {
+    for (auto& [generation, server] : alive_) {
+      if (server.ready || pick(2) == 0) continue;  // also one that is being stopped: a race
+      server.ready = true;
+      return act(life_.became_ready(generation, now_));
+    }
+  }
+
+  void server_goes_down() {
+    if (alive_.empty()) return;
+    auto victim = alive_.begin();
+    std::advance(victim, pick(static_cast<int>(alive_.size())));
+    const auto [generation, server] = *victim;
+    alive_.erase(victim);
+    if (server.stopping) return act(life_.went_down(generation, std::nullopt, now_));
+    const auto cause = static_cast<Cause>(pick(static_cast<int>(Cause::hung) + 1));
+    const bool last = remedy_for(cause).no_rung_helps;
+    const int spawned = spawns_;
+    const bool was_primary = is_primary(generation);
+    act(life_.went_down(generation,
+                        Failure{.code = errc::server_died, .message = "x", .cause = cause}, now_));
+    if (was_primary && (last || never_)) {
+      require(spawns_ == spawned, "a permanent error, and policy never, spawn nothing");
+    }
+  }
+
+  bool is_primary(int generation) const {
+    for (const auto& server : life_.servers()) {
+      if (server.generation == generation) return server.role == LifeCycle::Role::primary;
+    }
+    return false;
+  }
+
+  void alarm_comes() {
+    if (armed_.empty()) return;
+    auto which = armed_.begin();
+    std::advance(which, pick(static_cast<int>(armed_.size())));
+    const auto alarm = *which;
+    armed_.erase(which);
+    act(life_.alarm(alarm, now_));
+  }
+
+  void request_ends() {
+    if (running_.empty()) return;
+    auto which = running_.begin();
+    std::advance(which, pick(static_cast<int>(running_.size())));
+    running_.erase(which);
+  }
+
+  void place_waiting() {
+    const int generation = life_.serving_generation();
+    if (generation == 0) return;
+    for (; waiting_ > 0; --waiting_)
+      running_.insert(generation);
+  }
+
+  void drain() {
+    for (const int generation : std::set<int>(draining_)) {
+      if (running_.count(generation) > 0) continue;
+      draining_.erase(generation);
+      act(life_.drained(generation));
+    }
+  }
+
+  void act(const Actions& actions) {
+    for (const auto& action : actions)
+      perform(action);
+    place_waiting();
+  }
+
+  void perform(const Action& action) {
+    switch (action.kind) {
+      case Kind::spawn:
+        require(action.generation == ++spawns_, "generations count up one by one");
+        require(quarantined_.count(action.rung) == 0, "a quarantined device is never started");
+        alive_[action.generation] = {.rung = action.rung};
+        break;
+      case Kind::stop:
+        require(alive_.count(action.generation) == 1, "only a living server is stopped");
+        require(!alive_[action.generation].stopping, "a server is stopped once");
+        alive_[action.generation].stopping = true;
+        break;
+      case Kind::serve:
+        require(action.generation == life_.serving_generation(), "requests go to who serves");
+        break;
+      case Kind::take_back:
+        waiting_ += static_cast<int>(running_.count(action.generation));
+        running_.erase(action.generation);
+        break;
+      case Kind::drain: draining_.insert(action.generation); break;
+      case Kind::drop_running: running_.clear(); break;
+      case Kind::drop_all:
+        running_.clear();
+        waiting_ = 0;
+        break;
+      case Kind::arm: armed_.insert(action.alarm); break;
+      case Kind::disarm_all: armed_.clear(); break;
+      case Kind::quarantine: quarantined_.insert(action.rung); break;
+      case Kind::answer_load: load_callers_ = 0; break;
+      case Kind::answer_close: close_callers_ = 0; break;
+      default: break;
+    }
+  }
+
+  void check() const {
+    int primaries = 0;
+    for (const auto& server : life_.servers()) {
+      require(alive_.count(server.generation) == 1, "the books hold living servers only");
+      if (server.role == LifeCycle::Role::primary && !server.stopping) ++primaries;
+    }
+    require(life_.servers().size() == alive_.size(), "every living server is in the books");
+    require(primaries <= 1, "at most one server gets new requests");
+    for (const int generation : running_) {
+      require(alive_.count(generation) == 1, "no request runs on a dead server");
+    }
+    const auto state = life_.state();
+    const bool at_rest = state == LifeCycle::State::idle || state == LifeCycle::State::failed ||
+                         state == LifeCycle::State::closed;
+    require(at_rest || !alive_.empty() || !armed_.empty(), "something is always under way");
+    if (at_rest) {
+      require(load_callers_ == 0, "at rest, no caller of load waits");
+      require(waiting_ == 0 || state == LifeCycle::State::idle, "at rest, no request waits");
+    }
+    if (state == LifeCycle::State::failed || state == LifeCycle::State::closed) {
+      require(running_.empty(), "nothing runs on a model that has failed");
+    }
+    require((state == LifeCycle::State::serving) == (life_.serving_generation() != 0),
+            "serving means that somebody serves");
+  }
+
+  std::mt19937 random_;
+  std::set<std::size_t> quarantined_;
+  bool never_ = false;
+  LifeCycle life_;
+  LifeCycle::Time now_{};
+  std::map<int, Alive> alive_;
+  std::multiset<int> running_;  // generation of each running request
+  std::set<int> draining_;
+  std::set<Alarm> armed_;
+  int waiting_ = 0;
+  int load_callers_ = 0;
+  int close_callers_ = 0;
+  int spawns_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("whatever happens, nobody is stranded and nothing comes back to life",
+          "[supervisor][checker]") {
+  const bool long_run = std::getenv("LLAMAVISOR_LONG") != nullptr;
+  const std::uint32_t worlds = long_run ? 1'000'000 : 60'000;
+  for (std::uint32_t seed = 0; seed < worlds; ++seed) {
+    INFO("seed " << seed);
+    World world(seed);
+    for (int step = 0; step < 40; ++step)
+      world.step();
+    world.end();
+  }
+  SUCCEED(worlds << " worlds of 40 events");
+}
