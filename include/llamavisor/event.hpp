@@ -15,19 +15,19 @@ namespace llamavisor {
 /// One report. A plain value.
 struct Event {
   enum class Kind {
-    started,      ///< a server process was spawned
-    loading,      ///< it is loading: `message` names the step, `fraction` where the log gives one
-    ready,        ///< a real token came out of it
-    crashed,      ///< it ended or hung without being asked; `failure` says why
-    restarting,   ///< the same rung of the ladder is started again
-    fell_back,    ///< requests go on on another rung: `from`, `to`, `failure`
-    quarantined,  ///< a device will not be tried again by itself
-    promoted,     ///< requests go back to a better rung: `from`, `to`
-    failed,       ///< the model has failed for good; `reload()` is the way out
-    stopped,      ///< the process has ended because we asked it to
-    unreaped,     ///< the process was killed, but the kernel keeps it
-    no_cpu_engine, ///< there is no CPU engine to fall back to; `message` names the command
-    warning       ///< worth a line in a log; `message` says what
+    started,        ///< a server process was spawned
+    loading,        ///< it is loading: `message` names the step, `fraction` where the log gives one
+    ready,          ///< a real token came out of it
+    crashed,        ///< it ended or hung without being asked; `failure` says why
+    restarting,     ///< the same rung of the ladder is started again
+    fell_back,      ///< requests go on on another rung: `from`, `to`, `failure`
+    quarantined,    ///< a device will not be tried again by itself
+    promoted,       ///< requests go back to a better rung: `from`, `to`
+    failed,         ///< the model has failed for good; `reload()` is the way out
+    stopped,        ///< the process has ended because we asked it to
+    unreaped,       ///< the process was killed, but the kernel keeps it
+    no_cpu_engine,  ///< there is no CPU engine to fall back to; `message` names the command
+    warning         ///< worth a line in a log; `message` says what
   };
 
   Kind kind = Kind::warning;

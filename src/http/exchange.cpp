@@ -64,15 +64,11 @@ class SocketExchange final : public Exchange, public std::enable_shared_from_thi
     if (ended_) return;
     auto connecting = start_connect(endpoint_);
     switch (connecting.state) {
-      case Connecting::State::queue_full:
-        return connect_later();
-      case Connecting::State::refused:
-        return end(End::refused, connecting.detail);
-      case Connecting::State::failed:
-        return end(End::connection_lost, connecting.detail);
+      case Connecting::State::queue_full: return connect_later();
+      case Connecting::State::refused: return end(End::refused, connecting.detail);
+      case Connecting::State::failed: return end(End::connection_lost, connecting.detail);
       case Connecting::State::connected:
-      case Connecting::State::in_progress:
-        break;
+      case Connecting::State::in_progress: break;
     }
     error_code error;
     socket_.assign(Protocol(connecting.family, 0), connecting.fd, error);
@@ -135,14 +131,10 @@ class SocketExchange final : public Exchange, public std::enable_shared_from_thi
     }
     if (ended_) return;
     switch (reader_.state()) {
-      case ResponseReader::State::open:
-        return read();
-      case ResponseReader::State::complete:
-        return end(End::complete, {});
-      case ResponseReader::State::malformed:
-        return end(End::malformed, reader_.detail());
-      case ResponseReader::State::cut_off:
-        return end(End::connection_lost, reader_.detail());
+      case ResponseReader::State::open: return read();
+      case ResponseReader::State::complete: return end(End::complete, {});
+      case ResponseReader::State::malformed: return end(End::malformed, reader_.detail());
+      case ResponseReader::State::cut_off: return end(End::connection_lost, reader_.detail());
     }
   }
 

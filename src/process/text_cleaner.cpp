@@ -133,8 +133,7 @@ void TextCleaner::escaped(unsigned char byte, Sink& sink) {
     case State::control_string_escape:
       state_ = byte == '\\' ? State::text : State::control_string;
       return;
-    case State::text:
-      return;
+    case State::text: return;
   }
 }
 

@@ -125,19 +125,12 @@ void Incarnation::spawn() {
 void Incarnation::act(Readiness::Action action) {
   if (down_ || stopping_) return;
   switch (action) {
-    case Readiness::Action::ask_health:
-      return ask(ask_health());
-    case Readiness::Action::ask_properties:
-      return ask(ask_properties());
-    case Readiness::Action::ask_token:
-      return ask(ask_first_token());
-    case Readiness::Action::ask_later:
-      return ask_later();
-    case Readiness::Action::report_ready:
-      silence_.cancel();
-      return handlers_.on_ready();
-    case Readiness::Action::report_failure:
-      return condemn(readiness_.failure());
+    case Readiness::Action::ask_health: return ask(ask_health());
+    case Readiness::Action::ask_properties: return ask(ask_properties());
+    case Readiness::Action::ask_token: return ask(ask_first_token());
+    case Readiness::Action::ask_later: return ask_later();
+    case Readiness::Action::report_ready: silence_.cancel(); return handlers_.on_ready();
+    case Readiness::Action::report_failure: return condemn(readiness_.failure());
   }
 }
 

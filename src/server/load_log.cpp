@@ -56,18 +56,12 @@ std::optional<OffloadedLayers> offloaded(std::string_view line) {
 
 std::string_view name(LoadStep step) noexcept {
   switch (step) {
-    case LoadStep::starting:
-      return "starting";
-    case LoadStep::reading_model:
-      return "reading the model";
-    case LoadStep::loading_weights:
-      return "loading weights";
-    case LoadStep::building_context:
-      return "building the context";
-    case LoadStep::warming_up:
-      return "warming up";
-    case LoadStep::loaded:
-      return "loaded";
+    case LoadStep::starting: return "starting";
+    case LoadStep::reading_model: return "reading the model";
+    case LoadStep::loading_weights: return "loading weights";
+    case LoadStep::building_context: return "building the context";
+    case LoadStep::warming_up: return "warming up";
+    case LoadStep::loaded: return "loaded";
   }
   return "unknown";
 }

@@ -11,28 +11,20 @@ Readiness::Readiness(std::string alias) : alias_(std::move(alias)) {}
 
 Readiness::Action Readiness::due() const {
   switch (state_) {
-    case State::listening:
-      return Action::ask_health;
-    case State::identifying:
-      return Action::ask_properties;
-    case State::proving:
-      return Action::ask_token;
-    case State::ready:
-      return Action::report_ready;
-    case State::failed:
-      return Action::report_failure;
+    case State::listening: return Action::ask_health;
+    case State::identifying: return Action::ask_properties;
+    case State::proving: return Action::ask_token;
+    case State::ready: return Action::report_ready;
+    case State::failed: return Action::report_failure;
   }
   return Action::report_failure;
 }
 
 Phase Readiness::phase() const noexcept {
   switch (state_) {
-    case State::listening:
-      return Phase::load;
-    case State::identifying:
-      return Phase::identity;
-    default:
-      return Phase::first_token;
+    case State::listening: return Phase::load;
+    case State::identifying: return Phase::identity;
+    default: return Phase::first_token;
   }
 }
 
@@ -63,8 +55,7 @@ Readiness::Action Readiness::answered(const StartAnswer& answer) {
             "llama-server says that it is ready, but no token came out of it: " + failure.message;
         return failure;
       }());
-    default:
-      return due();
+    default: return due();
   }
 }
 

@@ -111,29 +111,23 @@ void LifeCycle::stop_all(Actions& out) {
 Actions LifeCycle::load(Time) {
   Actions out;
   switch (state_) {
-    case State::idle:
-      start_fresh(out);
-      break;
+    case State::idle: start_fresh(out); break;
     case State::loading:
     case State::recovering:
-    case State::reloading:
-      break;  // joins
+    case State::reloading: break;  // joins
     case State::serving:
       stop_all(out);
       out.push_back({.kind = Kind::drop_running, .failure = reload_failure()});
       state_ = State::reloading;
       settle(out);
       break;
-    case State::abandoning:
-      state_ = State::reloading;
-      break;
+    case State::abandoning: state_ = State::reloading; break;
     case State::failed:
       state_ = State::reloading;  // what is still being stopped holds the device's memory
       settle(out);
       break;
     case State::closing:
-    case State::closed:
-      out.push_back({.kind = Kind::answer_load, .failure = closed_failure()});
+    case State::closed: out.push_back({.kind = Kind::answer_load, .failure = closed_failure()});
   }
   return out;
 }
@@ -386,19 +380,13 @@ ModelState LifeCycle::as_model_state() const noexcept {
   switch (state_) {
     case State::idle:
     case State::loading:
-    case State::reloading:
-      return ModelState::loading;
-    case State::serving:
-      return ModelState::ready;
-    case State::recovering:
-      return ModelState::recovering;
+    case State::reloading: return ModelState::loading;
+    case State::serving: return ModelState::ready;
+    case State::recovering: return ModelState::recovering;
     case State::abandoning:
-    case State::failed:
-      return ModelState::failed;
-    case State::closing:
-      return ModelState::closing;
-    case State::closed:
-      return ModelState::closed;
+    case State::failed: return ModelState::failed;
+    case State::closing: return ModelState::closing;
+    case State::closed: return ModelState::closed;
   }
   return ModelState::failed;
 }

@@ -147,25 +147,18 @@ void Supervisor::perform(Action action) {
     }
   };
   switch (action.kind) {
-    case Action::Kind::spawn:
-      return spawn(action.generation, action.rung);
+    case Action::Kind::spawn: return spawn(action.generation, action.rung);
     case Action::Kind::stop:
       if (const auto server = servers_.find(action.generation); server != servers_.end()) {
         return server->second->stop();
       }
       // It could not even be spawned; there is nothing to wait for.
       return perform(life_.went_down(action.generation, std::nullopt, Clock::now()));
-    case Action::Kind::serve:
-      return dispatch();
-    case Action::Kind::take_back:
-      return take_back(action.generation);
-    case Action::Kind::drain:
-      retiring_.push_back(action.generation);
-      return drain_retiring();
-    case Action::Kind::drop_running:
-      return fail_jobs(jobs_.drain_running());
-    case Action::Kind::drop_all:
-      return fail_jobs(jobs_.drain());
+    case Action::Kind::serve: return dispatch();
+    case Action::Kind::take_back: return take_back(action.generation);
+    case Action::Kind::drain: retiring_.push_back(action.generation); return drain_retiring();
+    case Action::Kind::drop_running: return fail_jobs(jobs_.drain_running());
+    case Action::Kind::drop_all: return fail_jobs(jobs_.drain());
     case Action::Kind::arm:
       return alarms_[static_cast<std::size_t>(action.alarm)].arm(
           action.delay,
@@ -174,8 +167,7 @@ void Supervisor::perform(Action action) {
       for (auto& alarm : alarms_)
         alarm.cancel();
       return;
-    case Action::Kind::quarantine:
-      return quarantine(action.rung, *action.failure);
+    case Action::Kind::quarantine: return quarantine(action.rung, *action.failure);
     case Action::Kind::answer_load:
       for (auto& answer : std::exchange(load_answers_, {}))
         answer(action.failure);
@@ -185,8 +177,7 @@ void Supervisor::perform(Action action) {
       for (auto& answer : std::exchange(close_answers_, {}))
         answer();
       return;
-    default:
-      return tell(action);
+    default: return tell(action);
   }
 }
 

@@ -51,8 +51,7 @@ void Supervisor::tell(const Action& action) {
       return send({.kind = Event::Kind::failed,
                    .message = action.failure->message,
                    .failure = action.failure});
-    default:
-      return;
+    default: return;
   }
 }
 

@@ -84,12 +84,8 @@ TEST_CASE("whatever comes in whatever order, each step runs once and nothing fol
     for (int event = 0; event < 12; ++event) {
       StopSequence::Action action;
       switch (random() % 3) {
-        case 0:
-          action = sequence.start();
-          break;
-        case 1:
-          action = sequence.step_expired();
-          break;
+        case 0: action = sequence.start(); break;
+        case 1: action = sequence.step_expired(); break;
         default:
           if (random() % 3 != 0) continue;
           action = sequence.exited();
