@@ -5,6 +5,7 @@ option(LLAMAVISOR_BUILD_EXAMPLES "Build the chat tool and the example hosts" ${P
 option(LLAMAVISOR_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(LLAMAVISOR_INSTALL "Make rules for cmake --install" ${PROJECT_IS_TOP_LEVEL})
 option(LLAMAVISOR_WERROR "Treat compiler warnings as errors" OFF)
+option(LLAMAVISOR_FUZZ "Build the fuzz targets of the parsers; needs clang" OFF)
 option(LLAMAVISOR_FETCH "Fetch a dependency that the system does not have" OFF)
 set(LLAMAVISOR_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
 

@@ -23,10 +23,13 @@ struct Stream {
 };
 
 /// The recorded streams have one data line an event, and nothing else: a few lines of code read
-/// them without a parser.
-Stream read_stream(const std::filesystem::path& file) {
+/// them without a parser. Reads whole events up to the given size.
+Stream read_stream(const std::filesystem::path& file, std::size_t largest) {
   std::ifstream in(file, std::ios::binary);
   Stream stream{file.filename().string(), {std::istreambuf_iterator<char>(in), {}}, {}};
+  if (stream.bytes.size() > largest) {
+    stream.bytes.resize(stream.bytes.rfind("\n\n", largest - 2) + 2);
+  }
   for (std::size_t at = 0; at < stream.bytes.size();) {
     const auto end = stream.bytes.find("\n\n", at);
     const auto line = stream.bytes.substr(at, end - at);
@@ -37,11 +40,11 @@ Stream read_stream(const std::filesystem::path& file) {
   return stream;
 }
 
-std::vector<Stream> read_streams() {
+std::vector<Stream> read_streams(std::size_t largest = std::string::npos) {
   std::vector<Stream> streams;
   for (const auto& entry :
        std::filesystem::directory_iterator(llamavisor::test::fixture("streams"))) {
-    if (entry.path().extension() == ".sse") streams.push_back(read_stream(entry.path()));
+    if (entry.path().extension() == ".sse") streams.push_back(read_stream(entry.path(), largest));
   }
   REQUIRE(streams.size() >= 5);
   return streams;
@@ -50,7 +53,8 @@ std::vector<Stream> read_streams() {
 }  // namespace
 
 TEST_CASE("sse: a recorded stream cut at every byte gives the same events", "[sse]") {
-  for (const auto& stream : read_streams()) {
+  // Every cut takes the whole stream again: of a long one its beginning will do.
+  for (const auto& stream : read_streams(4096)) {
     CAPTURE(stream.name);
     REQUIRE(stream.events.size() > 1);
     for (std::size_t cut = 0; cut <= stream.bytes.size(); ++cut) {
