@@ -92,7 +92,8 @@ void Loop::ask(std::string message) {
       std::move(message), [&](std::string_view piece) { screen_.text(piece); },
       interrupts_.token());
   screen_.end_answer(result, conversation_.options(), conversation_.model().info().context_length);
-  if (result.failure) status_ = cli::exit_failure;
+  // A person has seen it; a script has to be told.
+  if (result.failure && !on_terminal_) status_ = cli::exit_failure;
   if (on_terminal_ && !result.failure) screen_.note(answer_line(result));
 }
 

@@ -91,6 +91,9 @@ LineEditor::Impl::~Impl() {
 Line LineEditor::Impl::next() {
   interrupted_ = false;
   int length = 0;
+  // Before the prompt is shown: libedit does it after, and what is typed in between, such as
+  // Ctrl-D, would be the terminal's own.
+  el_set(editor_, EL_PREP_TERM, 1);
   const char* text = el_gets(editor_, &length);
   if (interrupted_) {
     cli::write_error("^C\n");

@@ -125,6 +125,7 @@ int Chat::converse(chat::Conversation& conversation, chat::Screen& screen,
 int main(int argc, char** argv) {
   return cli::run_program("llamavisor-chat", [&](cli::Interrupts& interrupts) {
     CLI::App app("Chat with a GGUF model on a supervised llama-server process.", "llamavisor-chat");
+    cli::take_last_of_repeated(app);
     Chat chat;
     chat.describe_to(app);
     const auto status = cli::parse(app, argc, argv);

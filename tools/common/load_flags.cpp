@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -42,6 +43,13 @@ std::chrono::milliseconds parse_seconds(double seconds) {
               "--load-silence must be from 0 to 1000000000 seconds (0 = off)");
 }
 
+std::map<std::string, Fallback> fallbacks() {
+  std::map<std::string, Fallback> names;
+  for (const auto fallback : {Fallback::automatic, Fallback::never, Fallback::to_cpu})
+    names.emplace(name(fallback), fallback);
+  return names;
+}
+
 }  // namespace
 
 void LoadFlags::describe_to(CLI::App& app) {
@@ -68,6 +76,17 @@ void LoadFlags::describe_to(CLI::App& app) {
       ->group(group);
   app.add_option("--threads", options.threads, "Of the CPU engine; 0 = as many as are usable")
       ->type_name("N")
+      ->group(group);
+  app.add_option("--fallback", options.fallback,
+                 "When the server dies: automatic (the CPU takes over; a load that fails only with "
+                 "device auto), to_cpu (a load too), never")
+      ->transform(CLI::CheckedTransformer(fallbacks(), CLI::ignore_case).description(""))
+      ->type_name("HOW")
+      ->group(group);
+  app.add_flag("--require-cpu-engine", options.require_cpu_engine,
+               "Fail where there is no CPU engine to take over")
+      ->group(group);
+  app.add_flag("--standby", options.standby, "Keep a CPU server warm, which takes over at once")
       ->group(group);
   app.add_option("--runtime-dir", options.runtime_dir, "Where the socket's private folder is made")
       ->type_name("DIR")

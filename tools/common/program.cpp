@@ -68,6 +68,10 @@ std::string error_line(std::string_view program, const Failure& failure) {
       fmt::format("{}: {} [{}]", program, with_option_names(failure.message), name(failure.code)));
 }
 
+void take_last_of_repeated(CLI::App& app) {
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);

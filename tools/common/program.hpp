@@ -27,6 +27,10 @@ int exit_status(errc code) noexcept;
 /// break or control character, and the code.
 std::string error_line(std::string_view program, const Failure& failure);
 
+/// An option that is given again overrides itself, as users of aliases expect. Call it first: it
+/// holds for options and subcommands that are added later.
+void take_last_of_repeated(CLI::App& app);
+
 /// Empty: go on. Otherwise the parser had its say (help, version, or a mistake), and this is the
 /// exit status.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);

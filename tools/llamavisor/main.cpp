@@ -8,6 +8,7 @@ namespace cli = llamavisor::cli;
 int main(int argc, char** argv) {
   return cli::run_program("llamavisor", [&](cli::Interrupts& interrupts) {
     CLI::App tool("Runs GGUF models on supervised llama-server processes.", "llamavisor");
+    cli::take_last_of_repeated(tool);
     tool.set_version_flag("--version", "llamavisor " LLAMAVISOR_VERSION);
     tool.require_subcommand(1);
     const cli::Command commands[] = {cli::add_generate(tool), cli::add_engines(tool)};

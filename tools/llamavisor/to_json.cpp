@@ -52,6 +52,12 @@ double seconds(std::chrono::system_clock::time_point time) {
 
 }  // namespace
 
+json::object to_json(const Resume& resume) {
+  return {{"generation", resume.generation},
+          {"way", name(resume.way)},
+          {"text_bytes", resume.text_bytes}};
+}
+
 json::object to_json(const Engine& engine) {
   return {{"flavour", engine.flavour}, {"build", engine.build},
           {"version", engine.version}, {"folder", engine.folder.string()},
@@ -96,6 +102,7 @@ json::object to_json(const GenerateResult& result) {
           {"device", result.device},
           {"engine_build", result.engine_build},
           {"generations", result.generations},
+          {"resumes", list_to_json(result.resumes)},
           {"exact", result.exact},
           {"timings", to_json(result.timings)}};
 }

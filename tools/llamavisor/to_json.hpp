@@ -17,6 +17,7 @@ boost::json::object to_json(const Engine& engine);
 boost::json::object to_json(const Event& event);
 boost::json::object to_json(const Failure& failure);
 boost::json::object to_json(const GenerateResult& result);  ///< without its failure
+boost::json::object to_json(const Resume& resume);
 boost::json::object to_json(const Token& token);
 boost::json::object to_json(const TokenLogprob& token);
 
