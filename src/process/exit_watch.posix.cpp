@@ -108,9 +108,18 @@ void ExitWatch::look() {
       return end(status);
     }
   }
-  // The host has taken it: it ignores SIGCHLD, or waits for any child.
-  if (result != 0 && errno == ECHILD) return end({});
+  if (result != 0 && errno == ECHILD) return end(status_taken_by_host());
   look_again_later();
+}
+
+// The host has reaped it: it ignores SIGCHLD, or waits for any child. Newer kernels still know.
+ExitStatus ExitWatch::status_taken_by_host() {
+  ExitStatus result;
+  int status = 0;
+  if (calls_.pidfd_exit_status(pidfd_.native_handle(), status) != 0) return result;
+  if (WIFEXITED(status)) result.code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+  return result;
 }
 
 // Under a tracer the descriptor stays readable although nothing can be reaped: waiting on it again

@@ -46,6 +46,7 @@ class ExitWatch {
   void look();
   void look_again_later();
   int wait_id(siginfo_t& info, int options);
+  ExitStatus status_taken_by_host();
   bool still_ours();
   void end(const ExitStatus& status);
 

@@ -35,6 +35,9 @@ class SystemCalls {
   /// still until then. `pidfd` is opened in the same step.
   virtual int clone_vfork(int (*child)(void*), void* stack_top, void* argument, int& pidfd);
   virtual int waitid(idtype_t kind, id_t id, siginfo_t& info, int options);
+  /// What waitpid() would have told of a process that somebody else has reaped. Linux 6.15 and
+  /// newer.
+  virtual int pidfd_exit_status(int pidfd, int& status);
   virtual int kill_group(pid_t group, int signal);
   virtual int pidfd_send_signal(int pidfd, int signal);
 

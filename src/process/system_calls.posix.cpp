@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 
 // Clang's thread sanitizer takes over clone(), and treats it as fork(): it deadlocks with shared
 // memory. The C library's own name for it is left alone.
@@ -43,6 +45,14 @@ struct KernelAction {
   void (*handler)(int);
   unsigned char rest[56];
 };
+
+// The kernel's struct pidfd_info in its first version.
+struct PidfdInfo {
+  std::uint64_t mask, control_group;
+  std::uint32_t numbers[11];
+  std::int32_t exit_code;
+};
+static_assert(sizeof(PidfdInfo) == 64);
 
 }  // namespace
 
@@ -85,6 +95,19 @@ int SystemCalls::clone_vfork(int (*child)(void*), void* stack_top, void* argumen
 
 int SystemCalls::waitid(idtype_t kind, id_t id, siginfo_t& info, int options) {
   return ::waitid(kind, id, &info, options);
+}
+
+int SystemCalls::pidfd_exit_status(int pidfd, int& status) {
+  constexpr std::uint64_t wants_exit = 1U << 3;
+  PidfdInfo info{};
+  info.mask = wants_exit;
+  if (::ioctl(pidfd, _IOWR(0xFF, 11, PidfdInfo), &info) != 0) return -1;
+  if ((info.mask & wants_exit) == 0) {
+    errno = ENODATA;
+    return -1;
+  }
+  status = info.exit_code;
+  return 0;
 }
 
 int SystemCalls::kill_group(pid_t group, int signal) {

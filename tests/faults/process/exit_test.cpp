@@ -2,11 +2,17 @@
 #include "spawned.hpp"
 
 #include <signal.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch.hpp>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace llamavisor::process::testing {
@@ -99,16 +105,48 @@ class ChildSignalIgnored {
   void (*before_)(int);
 };
 
-TEST_CASE("a host that ignores SIGCHLD still hears of the end, if not of its kind") {
+// Kernels before 6.15.
+class NoExitStatus : public SystemCalls {
+ public:
+  int pidfd_exit_status(int, int&) override {
+    errno = ENOTTY;
+    return -1;
+  }
+};
+
+bool kernel_remembers_exits() {
+  utsname name{};
+  int major = 0, minor = 0;
+  if (::uname(&name) != 0 || std::sscanf(name.release, "%d.%d", &major, &minor) != 2) return false;
+  return major > 6 || (major == 6 && minor >= 15);
+}
+
+TEST_CASE("a host that ignores SIGCHLD still hears of the end") {
   const ChildSignalIgnored ignored;
-  Spawned child(probe({"exit", "42"}));
+  NoExitStatus calls;
+  Spawned child(probe({"exit", "42"}), calls);
   const ExitStatus status = child.wait_for_exit();
   CHECK_FALSE(status.code.has_value());
   CHECK_FALSE(status.signal.has_value());
+}
+
+TEST_CASE("a host that ignores SIGCHLD hears of the kind of the end where the kernel knows it") {
+  const ChildSignalIgnored ignored;
+  Spawned exited(probe({"exit", "42"}));
+  Spawned ended(probe({"signal", std::to_string(SIGSEGV)}));
+  CHECK(exited.wait_for_exit().code.has_value() == kernel_remembers_exits());
+  CHECK(exited.wait_for_exit().code.value_or(42) == 42);
+  CHECK(ended.wait_for_exit().signal.has_value() == kernel_remembers_exits());
+  CHECK(ended.wait_for_exit().signal.value_or(SIGSEGV) == SIGSEGV);
+}
+
+TEST_CASE("a failed spawn in a host that ignores SIGCHLD is told as ever") {
+  const ChildSignalIgnored ignored;
   SpawnRequest missing = probe({});
   missing.command = {"/nonexistent/program"};
   Spawned failed(std::move(missing));
   CHECK(failed.error().step == "execve");
+  CHECK(failed.error().error == ENOENT);
 }
 
 TEST_CASE("the port of a child is found by its own socket, and its memory is known") {
