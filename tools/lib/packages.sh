@@ -72,6 +72,15 @@ clang_runtime_package() {
   fi
 }
 
+# A program will do, whoever installed it.
+has_program() {
+  case $1 in
+    *-dev | catch2) return 1 ;;
+    ninja-build) command -v ninja ;;
+    *) command -v "$1" ;;
+  esac >/dev/null
+}
+
 # missing PACKAGE...: those that are not installed. `boost` and `clang-runtime` stand for whatever
 # this distribution calls them.
 missing() {
@@ -80,7 +89,7 @@ missing() {
     case $package in
       boost) has_boost || boost_packages ;;
       clang-runtime) has_clang_runtime || clang_runtime_package ;;
-      *) installed "$package" || echo "$package" ;;
+      *) has_program "$package" || installed "$package" || echo "$package" ;;
     esac
   done
 }
