@@ -19,7 +19,7 @@ namespace {
 /// Linux).
 constexpr std::size_t piece = 512;
 
-/// Not all of them wait on Linux, but a pipe, a terminal and a socket do.
+/// A write would not wait, or would say at once what is wrong.
 constexpr short writable = POLLOUT | POLLERR | POLLHUP | POLLNVAL;
 
 [[noreturn]] void throw_unwritable(int reason) {
