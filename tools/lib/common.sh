@@ -22,23 +22,24 @@ jobs() {
   echo $((cores < 2 ? cores : 2))
 }
 
-# build PRESET [CMAKE-OPTION...] -- [TARGET...]
+# build PRESET [CMAKE-OPTION...] [-- TARGET...]
 build() {
-  local preset=$1 options=()
+  local preset=$1 options=() folder log
   shift
   while [[ $# -gt 0 && $1 != -- ]]; do
     options+=("$1")
     shift
   done
-  shift || true
-  (
-    cd "$repository"
-    cmake --preset "$preset" "${options[@]}" >"$(build_log "$preset")" 2>&1 || {
-      cat "$(build_log "$preset")" >&2
-      die "cmake could not configure the preset '$preset': its words are above"
-    }
-    cmake --build --preset "$preset" --parallel "$(jobs)" ${1:+--target "$@"} >&2
-  ) || die "the build of the preset '$preset' failed"
+  [[ $# -eq 0 ]] || shift
+  folder=$(build_folder "$preset")
+  log=$folder/configure.log
+  mkdir -p "$folder"
+  if ! cmake -S "$repository" --preset "$preset" "${options[@]}" >"$log" 2>&1; then
+    cat "$log" >&2
+    die "cmake could not configure $folder: its words are above"
+  fi
+  cmake --build "$folder" --parallel "$(jobs)" ${1:+--target "$@"} >&2 ||
+    die "the build in $folder failed: the compiler's words are above"
 }
 
 build_folder() {
@@ -46,9 +47,4 @@ build_folder() {
     release) echo "$repository/build" ;;
     *) echo "$repository/build-$1" ;;
   esac
-}
-
-build_log() {
-  mkdir -p "$(build_folder "$1")"
-  echo "$(build_folder "$1")/configure.log"
 }
