@@ -45,7 +45,9 @@ std::string_view name(Event::Kind kind) noexcept;
 
 /// Called for each event, in order, never two at once for one model, on llamavisor's own event
 /// thread: never on the thread that supervises, so a slow handler delays later events and nothing
-/// else. It may use the model, but not wait for a later event. What it throws is swallowed.
+/// else. It may use the model, but not wait for a later event. None comes after `close()` has
+/// returned (which waits for those on their way) or after a load has thrown; only `close()` called
+/// by a handler itself does not wait. What a handler throws is swallowed.
 using EventHandler = std::function<void(const Event&)>;
 
 }  // namespace llamavisor

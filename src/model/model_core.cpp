@@ -55,11 +55,12 @@ void ModelCore::require_own_process() const {
 
 void ModelCore::load(std::stop_token stop) {
   require_own_process();
-  std::promise<std::optional<Failure>> answer;
-  auto loaded = answer.get_future();
-  runtime_->post([&] {
-    supervisor_->load(
-        [&](std::optional<Failure> failure) { answer.set_value(std::move(failure)); });
+  // Shared, here and below: the waiting thread may be gone before `set_value` has returned.
+  const auto answer = std::make_shared<std::promise<std::optional<Failure>>>();
+  auto loaded = answer->get_future();
+  runtime_->post([supervisor = supervisor_, answer] {
+    supervisor->load(
+        [answer](std::optional<Failure> failure) { answer->set_value(std::move(failure)); });
   });
   const std::stop_callback on_stop(
       stop, [&] { runtime_->post([supervisor = supervisor_] { supervisor->abandon_load(); }); });
@@ -73,6 +74,16 @@ void ModelCore::close() noexcept {
   runtime_->post(
       [supervisor = supervisor_, answer] { supervisor->close([answer] { answer->set_value(); }); });
   closed.wait();
+  drain_events();
+}
+
+/// After `close()` no event comes any more: a handler may hold what the host then destroys.
+void ModelCore::drain_events() noexcept {
+  if (runtime_->on_event_thread()) return;
+  const auto marker = std::make_shared<std::promise<void>>();
+  auto passed = marker->get_future();
+  runtime_->post_event([marker] { marker->set_value(); });
+  passed.wait();
 }
 
 std::shared_ptr<StreamSource> ModelCore::start(std::unique_ptr<model::PromptBuilder> prompt,
@@ -121,6 +132,7 @@ std::unique_ptr<model::PromptBuilder> ModelCore::chat_prompt(std::span<const Mes
                                                              const GenerateOptions& options) const {
   if (messages.empty()) throw Error(errc::invalid_option, "chat() needs at least one message");
   for (const auto& message : messages) {
+    server::require_utf8(message.content, "Message::content");
     const bool plain = std::all_of(message.role.begin(), message.role.end(), [](unsigned char c) {
       return std::isalnum(c) || c == '_' || c == '-';
     });

@@ -51,6 +51,7 @@ class ModelCore {
 
  private:
   void require_own_process() const;
+  void drain_events() noexcept;
   bool space_prefix() const { return file_.tokenizer == "llama"; }
 
   std::shared_ptr<Runtime> runtime_;

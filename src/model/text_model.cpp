@@ -31,6 +31,7 @@ std::ptrdiff_t batch_window(int slots) {
 TextModel::TextModel(std::shared_ptr<detail::ModelCore> core) noexcept : core_(std::move(core)) {}
 
 TokenStream TextModel::generate(std::string_view prompt, const GenerateOptions& options) const {
+  server::require_utf8(prompt, "the prompt");
   return TokenStream(core_->start(model::from_text(std::string(prompt)), options));
 }
 
@@ -63,6 +64,8 @@ BatchResult TextModel::generate_batch(std::span<const std::string> prompts,
       std::make_shared<std::counting_semaphore<>>(batch_window(core_->status().slots));
   std::vector<std::shared_ptr<detail::StreamSource>> streams;
   streams.reserve(prompts.size());
+  for (const auto& prompt : prompts)
+    server::require_utf8(prompt, "a prompt");
   for (const auto& prompt : prompts) {
     window->acquire();
     streams.push_back(
@@ -101,6 +104,7 @@ Classification TextModel::classify(std::string_view prompt, std::span<const Toke
 
 std::vector<TokenId> TextModel::tokenize(std::string_view text, bool add_special,
                                          bool parse_special) const {
+  server::require_utf8(text, "the text");
   return server::parse_tokens(core_->ask(server::ask_tokenize(text, add_special, parse_special)));
 }
 

@@ -62,8 +62,10 @@ void check_options(const GenerateOptions& o) {
   check(in(o.repeat_penalty, 0, 100) && (!o.repeat_penalty || *o.repeat_penalty > 0),
         "repeat_penalty", "must be above 0 and at most 100");
   check(o.stop.size() <= 64, "stop", "takes at most 64 strings");
-  for (const auto& text : o.stop)
+  for (const auto& text : o.stop) {
+    require_utf8(text, "GenerateOptions::stop");
     check(!text.empty(), "stop", "must not hold an empty string");
+  }
   for (const auto id : o.stop_tokens)
     check(id >= 0, "stop_tokens", "must not hold a negative id");
   check(o.logprobs >= 0 && o.logprobs <= 1000, "logprobs", "must be from 0 to 1000");

@@ -29,10 +29,11 @@ class CompletionStream::Impl {
  private:
   void take(std::string_view data) {
     if (finished_ || data == "[DONE]") return;
-    parser_.reset(&memory_);
+    // A fresh one each time: a resource that is only released keeps doubling what it takes next.
+    json::monotonic_resource memory(buffer_.data(), buffer_.size());
+    parser_.reset(&memory);
     interpret(data);
     parser_.reset();  // drops what a failed parse left in the memory, before that goes
-    memory_.release();
   }
 
   void interpret(std::string_view data) {
@@ -125,7 +126,6 @@ class CompletionStream::Impl {
   Handlers handlers_;
   http::SseParser sse_;
   std::array<unsigned char, 16 * 1024> buffer_;  // reused: most events need no allocation
-  json::monotonic_resource memory_{buffer_.data(), buffer_.size()};
   json::parser parser_{{}, bounded()};
   bool finished_ = false;
 };

@@ -28,6 +28,10 @@ ServerCall ask_tokenize(std::string_view text, bool add_special, bool parse_spec
 ServerCall ask_detokenize(std::span<const TokenId> ids);
 ServerCall ask_apply_template(std::span<const Message> messages);
 
+/// Throws `Error` (`invalid_option`) that names the text and the byte where it is no UTF-8: a
+/// server takes none, and its own message would not tell where.
+void require_utf8(std::string_view text, std::string_view what);
+
 /// What `/props` says.
 struct Properties {
   std::string alias{};
