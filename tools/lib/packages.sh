@@ -4,7 +4,7 @@
 # them are there. Sourced after common.sh.
 
 build_packages=(g++ cmake ninja-build ccache pkg-config python3 libfmt-dev libcli11-dev libedit-dev)
-engine_packages=(patchelf)
+engine_packages=(patchelf debian-archive-keyring)
 test_packages=(git catch2 clang clang-format clang-tidy)
 
 oldest_boost=1.81
