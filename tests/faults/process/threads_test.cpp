@@ -1,8 +1,12 @@
+#include "process/descriptor.hpp"
+#include "process/launch.posix.hpp"
 #include "spawned.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -84,6 +88,32 @@ TEST_CASE("spawning beside busy threads neither hangs nor runs a copy of the hos
   CHECK(seen->handlers_elsewhere == 0);
   CHECK(seen->fork_handlers == 0);
   CHECK(belongings(runtime) == before);
+}
+
+// The runtime thread has its signals blocked in any case; the launch itself must not depend on
+// that.
+TEST_CASE("a launch on a thread that takes signals lets no handler run in the child") {
+  SystemCalls& calls = SystemCalls::real();
+  const SpawnRequest request = probe({"exit", "5"});
+  const Descriptor null(calls, ::open("/dev/null", O_RDWR | O_CLOEXEC));
+  int good = 0, in_host = 0;
+  {
+    const BusyHost busy;
+    for (int count = 0; count < 500; ++count) {
+      SpawnError error;
+      const Launched launched =
+          launch(request, {.in = null.get(), .out = null.get(), .error = null.get()}, calls, error);
+      siginfo_t info{};
+      if (launched.pidfd.get() < 0) continue;
+      while (::waitid(P_PIDFD, static_cast<id_t>(launched.pidfd.get()), &info, WEXITED) != 0) {
+      }
+      if (info.si_code == CLD_EXITED && info.si_status == 5) ++good;
+    }
+    in_host = seen->handlers_in_host;
+  }
+  CHECK(good == 500);
+  CHECK(in_host > 0);
+  CHECK(seen->handlers_elsewhere == 0);
 }
 
 TEST_CASE("a thousand children leave no zombie and no descriptor, whatever their end") {
