@@ -100,6 +100,9 @@ void LifeCycle::start_fresh(Actions& out) {
        out);
 }
 
+/// Requests are dropped before this: a llama-server that gets its SIGTERM while a stream is open
+/// has not ended within 12 s in a quarter of the tries, and always at once with the connection
+/// closed.
 void LifeCycle::stop_all(Actions& out) {
   out.push_back({.kind = Kind::disarm_all});
   for (auto& server : servers_) {
@@ -116,8 +119,8 @@ Actions LifeCycle::load(Time) {
     case State::recovering:
     case State::reloading: break;  // joins
     case State::serving:
-      stop_all(out);
       out.push_back({.kind = Kind::drop_running, .failure = reload_failure()});
+      stop_all(out);
       state_ = State::reloading;
       settle(out);
       break;
@@ -145,8 +148,8 @@ Actions LifeCycle::close(Time) {
   Actions out;
   if (state_ == State::closing) return out;
   if (state_ == State::closed) return {{.kind = Kind::answer_close}};
-  stop_all(out);
   out.push_back({.kind = Kind::drop_all, .failure = closed_failure()});
+  stop_all(out);
   out.push_back({.kind = Kind::answer_load, .failure = closed_failure()});
   state_ = State::closing;
   settle(out);
@@ -357,10 +360,10 @@ void LifeCycle::replace(std::size_t rung, const Server& dead, Time now, Actions&
 
 void LifeCycle::fail(Failure failure, Actions& out) {
   if (causes_.size() > 1) failure.causes = causes_;
-  stop_all(out);
   state_ = State::failed;
   last_failure_ = failure;
   out.push_back({.kind = Kind::drop_all, .failure = failure});
+  stop_all(out);
   out.push_back({.kind = Kind::answer_load, .failure = failure});
   out.push_back({.kind = Kind::tell_failed, .failure = std::move(failure)});
 }

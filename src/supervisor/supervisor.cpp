@@ -131,6 +131,7 @@ void Supervisor::perform(Actions actions) {
   while (!pending_.empty()) {
     auto action = std::move(pending_.front());
     pending_.erase(pending_.begin());
+    publish_status();  // before a stream or a load ends: the host may look at once
     perform(std::move(action));
   }
   performing_ = false;
