@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace llamavisor::server {
 namespace {
+
+/// The diagnosis may look at more (rocBLAS lists its files after its error); a person need not.
+constexpr std::size_t reported_lines = 20;
 
 bool before_ready(Phase phase) {
   return phase == Phase::none || phase == Phase::spawn || phase == Phase::load ||
@@ -102,7 +108,9 @@ Failure make_failure(const Evidence& evidence, std::string_view device) {
   failure.code = code_for(cause, evidence.phase);
   failure.phase = evidence.phase;
   failure.cause = cause;
-  failure.last_lines = evidence.last_lines;
+  const auto& lines = evidence.last_lines;
+  const auto kept = std::min(lines.size(), reported_lines);
+  failure.last_lines.assign(lines.end() - static_cast<std::ptrdiff_t>(kept), lines.end());
   if (evidence.exit) {
     failure.exit_code = evidence.exit->code;
     if (evidence.exit->signal) failure.signal = process::signal_name(*evidence.exit->signal);

@@ -33,7 +33,8 @@ constexpr std::array texts{
     FailureText{"device kernel image is invalid", Cause::unsupported_gfx},
     FailureText{"hipErrorInvalidKernelFile", Cause::unsupported_gfx},
     FailureText{"hipErrorNoBinaryForGpu", Cause::unsupported_gfx},
-    FailureText{"Unable to find code object for", Cause::unsupported_gfx},
+    FailureText{"No compatible code objects found for", Cause::unsupported_gfx},
+    FailureText{"HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION", Cause::unsupported_gfx},
     FailureText{"HSA_STATUS_ERROR_INVALID_ISA", Cause::unsupported_gfx},
     FailureText{"HSA_STATUS_ERROR_INVALID_CODE_OBJECT", Cause::unsupported_gfx},
     FailureText{"the provided PTX was compiled with an unsupported toolchain",
@@ -51,7 +52,6 @@ constexpr std::array texts{
     FailureText{"uncorrectable ECC error", Cause::device_lost},
     FailureText{"Memory access fault by GPU", Cause::device_lost},
     FailureText{"HW Exception by GPU", Cause::device_lost},
-    FailureText{"GPU Hang", Cause::device_lost},
     FailureText{"HSA_STATUS_ERROR_EXCEPTION", Cause::device_lost},
     FailureText{"HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION", Cause::device_lost},
 
@@ -74,7 +74,7 @@ constexpr std::array texts{
     FailureText{"insufficient memory (attempted to allocate", Cause::out_of_memory},
     FailureText{"failed to allocate*buffer", Cause::out_of_memory},
     FailureText{"unable to allocate*buffer", Cause::out_of_memory},
-    FailureText{"failed to allocate compute", Cause::out_of_memory},
+    FailureText{"mem_buffer != NULL", Cause::out_of_memory},
     FailureText{"bad_alloc", Cause::out_of_memory},
     FailureText{"Cannot allocate memory", Cause::out_of_memory},
     // No thread could be made: its stack found no room, or the user has too many processes.
