@@ -1,5 +1,7 @@
 #include "fake_engine.hpp"
 
+#include "test_paths.hpp"
+
 #include <boost/json.hpp>
 
 #include <stdio.h>
@@ -65,7 +67,7 @@ std::vector<std::string> read_flags(bool old_dialect) {
 }  // namespace
 
 fs::path fake_server() {
-  return FAKE_LLAMA_SERVER;
+  return test::program("fake_llama_server");
 }
 
 std::vector<std::string> fake_flags(bool old_dialect) {
