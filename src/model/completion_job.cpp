@@ -74,11 +74,11 @@ supervisor::Expectation CompletionJob::expectation() const noexcept {
 void CompletionJob::run(const supervisor::RunningServer& server) {
   const bool same_device = server_.device == server.device;
   server_ = server;
-  result_.device = server.device;
-  result_.engine_build = server.engine_build;
   served_ = false;
   paused_ = false;
   if (continuation_.complete()) return finish(FinishReason::length);
+  result_.device = server.device;
+  result_.engine_build = server.engine_build;
   auto plan = continuation_.begin(server.generation, same_device);
   if (prompt_known_) return go_on(std::move(plan));
   builder_->restart();
