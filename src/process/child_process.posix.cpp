@@ -5,6 +5,7 @@
 #include "process/output_ring.hpp"
 #include "process/proc_files.hpp"
 #include "process/system_calls.hpp"
+#include "runtime/after_fork.hpp"
 #include "runtime/timer.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -161,7 +162,7 @@ ChildProcess::~ChildProcess() {
     impl_->abandon();
   } else {
     // A child of fork(): the process is the parent's, and so is what waits for it.
-    static_cast<void>(new std::shared_ptr<Impl>(std::move(impl_)));
+    keep_for_ever(std::move(impl_));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "process/launch.posix.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,10 +38,13 @@ struct Job {
   volatile int failed_errno = 0;
 };
 
+// The kernel's call, not the C library's: a sanitizer would end the host's books in its memory.
 [[noreturn]] void fail(Job& job, const char* step) {
   job.failed_errno = errno;
   job.failed_step = step;
-  ::_exit(exit_code_of_a_failed_launch);
+  while (true) {
+    ::syscall(SYS_exit_group, exit_code_of_a_failed_launch);
+  }
 }
 
 // Handlers go before the mask is emptied: a handler of the host would run here, in the host's

@@ -13,18 +13,11 @@
 
 // The thread sanitizer takes clone() for fork(): it would do its bookkeeping for a copy in memory
 // that is still ours. The C library's own name for it is left alone.
-#if defined(__GLIBC__) && defined(__SANITIZE_THREAD__)
-#define LLAMAVISOR_CLONE __clone
-#elif defined(__GLIBC__) && defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LLAMAVISOR_CLONE __clone
-#endif
-#endif
-#if defined(LLAMAVISOR_CLONE)
+#if defined(LLAMAVISOR_SANITIZED) && defined(__GLIBC__)
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
-#endif
-#if !defined(LLAMAVISOR_CLONE)
+#define LLAMAVISOR_CLONE __clone
+#else
 #define LLAMAVISOR_CLONE ::clone
 #endif
 

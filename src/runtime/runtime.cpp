@@ -2,6 +2,7 @@
 
 #include <llamavisor/error.hpp>
 
+#include "runtime/after_fork.hpp"
 #include "runtime/event_queue.hpp"
 #include "runtime/thread_setup.hpp"
 
@@ -164,7 +165,7 @@ Runtime::Runtime() : impl_(std::make_unique<Impl>()) {}
 Runtime::~Runtime() {
   // In a child of fork() there is no thread to join, and the epoll set is the parent's too: leave
   // everything as it is.
-  if (!in_own_process()) static_cast<void>(impl_.release());
+  if (!in_own_process()) keep_for_ever(std::move(impl_));
 }
 
 void Runtime::post(Task task) {

@@ -1,5 +1,6 @@
 #include "runtime/timer.hpp"
 
+#include "runtime/after_fork.hpp"
 #include "runtime/thread_setup.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -29,7 +30,7 @@ Timer::~Timer() {
     cancel();
   } else {
     // A child of fork(): the timer's queue is a copy with locks in an unknown state.
-    static_cast<void>(new std::shared_ptr<State>(std::move(state_)));
+    keep_for_ever(std::move(state_));
   }
 }
 
