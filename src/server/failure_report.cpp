@@ -118,7 +118,11 @@ Failure make_failure(const Evidence& evidence, std::string_view device) {
   failure.message = fmt::format("llama-server ({}) {}{}: {}", device,
                                 evidence.exit ? process::describe(*evidence.exit) : "failed",
                                 doing(evidence.phase), words(cause));
-  if (!detail.empty()) failure.message += fmt::format(" ({})", detail);
+  if (!detail.empty() && cause == Cause::unknown) {
+    failure.message += fmt::format("; its log ends with: {}", detail);
+  } else if (!detail.empty()) {
+    failure.message += fmt::format(" ({})", detail);
+  }
   if (const auto help = advice(cause); !help.empty()) failure.message += fmt::format("; {}", help);
   return failure;
 }

@@ -99,7 +99,8 @@ void take_connections(Server& server, int listening) {
 
 int serve(Server& server) {
   const auto& script = server.script;
-  server.points.reach(Moment::Place::before_listen);
+  server.points.reach(Moment::Place::before_listen);  // without a word so far
+  server.log('I', script.old_dialect ? "main: starting" : "srv  llama_server: initializing ...");
   const auto& arguments = server.arguments;
   const auto listener = listen_on(arguments.host, arguments.port, !script.no_unix);
   if (listener.descriptor < 0) {
@@ -159,7 +160,6 @@ int run(int argc, char** argv) {
   make_family(script, story);
   if (::pipe2(term_pipe, O_CLOEXEC) != 0) return 96;
   Server server(parsed.arguments, script, story);
-  server.log('I', script.old_dialect ? "main: starting" : "srv  llama_server: initializing ...");
   return serve(server);
 }
 

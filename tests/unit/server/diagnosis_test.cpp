@@ -200,6 +200,9 @@ TEST_CASE("a failure says who ended how, when, why and what to do, in one line",
 }
 
 TEST_CASE("a failure that nothing explains still reads as a sentence", "[diagnosis]") {
+  CHECK(make_failure(signalled(SIGSEGV, {"one", "two"}), "cpu").message ==
+        "llama-server (cpu) was ended by SIGSEGV while loading: for an unknown reason; its log "
+        "ends with: two");
   CHECK(make_failure({}, "cpu").message == "llama-server (cpu) failed: for an unknown reason");
 }
 
