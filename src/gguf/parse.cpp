@@ -67,6 +67,7 @@ GgufInfo parse_gguf(ByteSource& source) {
   GgufInfo info;
   info.version = read_version(reader);
   info.tensor_count = reader.u64("the number of tensors");
+  check_tensor_count(reader, info.tensor_count);
   const auto pairs = reader.u64("the number of keys");
   const auto metadata = Metadata::read(reader, pairs);
   const auto tensors = read_tensors(reader, info.tensor_count, metadata.alignment());

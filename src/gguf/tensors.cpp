@@ -84,8 +84,11 @@ std::optional<std::uint64_t> size_of(HeaderReader& reader, const std::string& na
 
 }  // namespace
 
-TensorSums read_tensors(HeaderReader& reader, std::uint64_t count, std::uint64_t alignment) {
+void check_tensor_count(HeaderReader& reader, std::uint64_t count) {
   if (count > max_tensors) reader.fail(fmt::format("the file cannot have {} tensors", count));
+}
+
+TensorSums read_tensors(HeaderReader& reader, std::uint64_t count, std::uint64_t alignment) {
   reader.require(count, smallest_entry, "the list of tensors");
   TensorSums sums;
   std::unordered_set<std::size_t> seen;

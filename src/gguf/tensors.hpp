@@ -18,6 +18,9 @@ struct TensorSums {
   std::map<std::uint32_t, std::uint64_t> bytes_by_type{};  ///< of the types whose size is known
 };
 
+/// Fails at once for a number of tensors that no model has.
+void check_tensor_count(HeaderReader& reader, std::uint64_t count);
+
 /// Reads `count` entries, and checks each for itself: dimensions, type, size, offset. Throws
 /// `Error` (`invalid_model`).
 TensorSums read_tensors(HeaderReader& reader, std::uint64_t count, std::uint64_t alignment);
