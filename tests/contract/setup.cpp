@@ -18,6 +18,15 @@ fs::path from_environment(const char* variable) {
   return path;
 }
 
+/// The files that the environment names are shared: written anew by another run meanwhile, they
+/// would rightly be refused as changed.
+struct OwnCopy {
+  TemporaryFolder folder{};
+  fs::path file = folder.path() / "model.gguf";
+
+  explicit OwnCopy(const char* variable) { fs::copy_file(from_environment(variable), file); }
+};
+
 }  // namespace
 
 fs::path cpu_engine() {
@@ -27,10 +36,12 @@ fs::path vulkan_engine() {
   return from_environment("LLAMAVISOR_TEST_VULKAN_ENGINE");
 }
 fs::path babbling_model() {
-  return from_environment("LLAMAVISOR_TEST_MODEL");
+  static const OwnCopy copy("LLAMAVISOR_TEST_MODEL");
+  return copy.file;
 }
 fs::path ascii_model() {
-  return from_environment("LLAMAVISOR_TEST_ASCII_MODEL");
+  static const OwnCopy copy("LLAMAVISOR_TEST_ASCII_MODEL");
+  return copy.file;
 }
 
 LoadOptions cpu_options(const EventLog& log) {
