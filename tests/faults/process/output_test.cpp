@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <catch.hpp>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -27,6 +30,35 @@ TEST_CASE("stdout and stderr are told line by line, and never mixed within one")
   CHECK(last == lines);
   child.call([&](ChildProcess& process) { last = process.last_lines(1); });
   CHECK(last.size() == 1);
+}
+
+// A runtime thread that was busy: nothing of the output is read before the end is seen.
+class LateReads : public SystemCalls {
+ public:
+  ssize_t read(int descriptor, void* buffer, std::size_t size) override {
+    if (ended_) return SystemCalls::read(descriptor, buffer, size);
+    errno = EAGAIN;
+    return -1;
+  }
+  int waitid(idtype_t kind, id_t id, siginfo_t& info, int options) override {
+    const int result = SystemCalls::waitid(kind, id, info, options);
+    if (result == 0 && info.si_pid != 0) ended_ = true;
+    return result;
+  }
+
+ private:
+  bool ended_ = false;
+};
+
+TEST_CASE("what a child wrote before its end is told, even where nothing was read until then") {
+  LateReads calls;
+  Spawned child(probe({"both-streams"}), calls);
+  CHECK(child.wait_for_exit().code == 0);
+  auto lines = child.lines();
+  std::sort(lines.begin(), lines.end());
+  CHECK(lines == std::vector<std::string>{"a line of stderr",
+                                          "half of a line of stdout, and the rest",
+                                          "no newline at the end"});
 }
 
 TEST_CASE("a program that only prints dots is seen to live") {

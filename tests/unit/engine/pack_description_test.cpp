@@ -97,23 +97,23 @@ TEST_CASE("each member must be there and of its kind; the refusal names it", "[e
            Row{R"("source":{"kind":"debian")", R"("source":{"kind":3)", "kind"},
            Row{R"("source":{)", R"("sources":{)", "source"},
        }) {
-             CAPTURE(row.from, row.to);
-             CHECK(says(refusal_of(changed(row.from, row.to)), row.member));
-           }
+    CAPTURE(row.from, row.to);
+    CHECK(says(refusal_of(changed(row.from, row.to)), row.member));
+  }
 }
 
 TEST_CASE("a pack of a newer format is refused by that name", "[engine]") {
-    const auto message = refusal_of(changed(R"("format":1)", R"("format":2)"));
-    CHECK(says(message, "format 2"));
-    CHECK(says(message, "up to 1"));
+  const auto message = refusal_of(changed(R"("format":1)", R"("format":2)"));
+  CHECK(says(message, "format 2"));
+  CHECK(says(message, "up to 1"));
 }
 
 TEST_CASE("a pack that is started by a loader must name one", "[engine]") {
-    CHECK(says(refusal_of(description_text("/opt/x", "cpu", "null", "loader")), "loader"));
+  CHECK(says(refusal_of(description_text("/opt/x", "cpu", "null", "loader")), "loader"));
 }
 
 TEST_CASE("a description's size and depth are bounded", "[engine]") {
-    CHECK(says(refusal_of(std::string(max_description_size + 1, ' ')), "too long"));
-    const std::string deep(100'000, '[');
-    refusal_of(R"({"format":)" + deep);
+  CHECK(says(refusal_of(std::string(max_description_size + 1, ' ')), "too long"));
+  const std::string deep(100'000, '[');
+  refusal_of(R"({"format":)" + deep);
 }
