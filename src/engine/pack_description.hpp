@@ -9,13 +9,14 @@
 
 namespace llamavisor::engine {
 
-inline constexpr std::string_view description_name = "engine.json";
+// Not inline: gcc would show these in a shared library, as unique symbols that pin it in a host.
+constexpr std::string_view description_name = "engine.json";
 
 /// The newest format that is understood here.
-inline constexpr int newest_format = 1;
+constexpr int newest_format = 1;
 
 /// A description is a few tens of KiB; a file of more than this is not one.
-inline constexpr std::size_t max_description_size = 4 << 20;
+constexpr std::size_t max_description_size = 4 << 20;
 
 /// `engine.json`, as `tools/get-engine` writes it. A plain value; what it names is not checked.
 struct PackDescription {
