@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -164,6 +165,22 @@ int keep_deaf_grandchild(const Arguments&) {
   return 0;
 }
 
+// Takes no HUP itself, and tells what ends its grandchild.
+int watch_grandchild(const Arguments&) {
+  ::signal(SIGHUP, SIG_IGN);
+  const pid_t grandchild = ::fork();
+  if (grandchild == 0) {
+    ::signal(SIGHUP, SIG_DFL);
+    say("ready");
+    wait_for_ever();
+  }
+  int status = 0;
+  ::waitpid(grandchild, &status, 0);
+  say("grandchild ended by " + std::to_string(WTERMSIG(status)));
+  wait_for_ever();
+  return 0;
+}
+
 // The number of MiB on stderr, as lines or as one endless line, then a last line.
 int flood(const Arguments& arguments) {
   const bool lines = arguments.at(1) == "lines";
@@ -234,6 +251,7 @@ int main(int argc, char** argv) {
       {"leave-grandchild", leave_grandchild},
       {"leave-escaped-flood", leave_escaped_flood},
       {"keep-deaf-grandchild", keep_deaf_grandchild},
+      {"watch-grandchild", watch_grandchild},
       {"flood", flood},
       {"read-stdin", read_stdin},
       {"both-streams", both_streams},

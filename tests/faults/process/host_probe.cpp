@@ -97,9 +97,13 @@ int thread_ends(const std::string& program) {
     ::pause();
 }
 
-// Without descriptors of its own a host's pipes would become 0, 1 and 2.
+// Without descriptors of its own a host's pipes would become 0, 1 and 2. A first child comes
+// before, so that the loop's own descriptors do not fill the gap.
 int closed_descriptors(const std::string& program) {
   const int output = ::fcntl(1, F_DUPFD_CLOEXEC, 10);
+  Host before;
+  before.spawn(program, {"exit", "0"}, output);
+  before.ended.get_future().wait();
   for (int number = 0; number < 3; ++number)
     ::close(number);
   Host host;
