@@ -58,6 +58,7 @@ TEST_CASE("a model says what it is, and what it did") {
   CHECK(metrics.last_first_token_ms > 0);
   CHECK(metrics.server_memory > 1 << 20);
 
+  log.wait_for(Event::Kind::ready);
   const auto kinds = log.kinds();
   REQUIRE(kinds.size() >= 2);
   CHECK(kinds.front() == Event::Kind::started);

@@ -84,8 +84,8 @@ TEST_CASE("an answer whose server is killed after some tokens is the unbroken on
     CHECK(joined.token_ids == unbroken.token_ids);
     CHECK(joined.exact);
   }
-  CHECK(scene.log.count(Event::Kind::crashed) == 5);
-  CHECK(scene.log.count(Event::Kind::started) == 6);
+  CHECK(scene.log.comes_to(Event::Kind::crashed, 5));
+  CHECK(scene.log.comes_to(Event::Kind::started, 6));
   CHECK(scene.log.count(Event::Kind::fell_back) == 0);
 }
 
@@ -167,8 +167,8 @@ TEST_CASE("eight answers at once outlive one death: one replacement, eight whole
     CHECK(texts[at] + consumers[at].get() == scene.unbroken(prompts[at]).text);
     is_unbroken(streams[at].result_or_throw(), scene.unbroken(prompts[at]));
   }
-  CHECK(scene.log.count(Event::Kind::started) == 2);
-  CHECK(scene.log.count(Event::Kind::crashed) == 1);
+  CHECK(scene.log.comes_to(Event::Kind::started, 2));
+  CHECK(scene.log.comes_to(Event::Kind::crashed, 1));
 }
 
 TEST_CASE("a prompt whose server dies before the first token is asked again, once") {

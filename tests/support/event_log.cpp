@@ -71,6 +71,11 @@ Event EventLog::wait_for(Kind kind, int n) const {
   return found;
 }
 
+bool EventLog::comes_to(Kind kind, int n) const {
+  wait_for(kind, n);
+  return count(kind) == n;
+}
+
 void EventLog::clear() {
   const std::lock_guard lock(state_->mutex);
   state_->events.clear();

@@ -22,7 +22,13 @@ class EventLog {
 
   Events all() const;
   Events of(Kind kind) const;
+
+  /// How many there were until now. Events travel on a thread of their own and may come after the
+  /// answer that they belong to: so ask for none with this, and for some with `comes_to`.
   int count(Kind kind) const;
+
+  /// Waits for n events of a kind, and tells whether there are no more than these.
+  bool comes_to(Kind kind, int n) const;
 
   /// The kinds, in order.
   std::vector<Kind> kinds() const;

@@ -34,12 +34,12 @@ TEST_CASE("an answer outlives the death of the GPU process after any number of t
     CHECK(result.exact);
     CHECK(world.started("gpu") == 1);
     CHECK(world.started("cpu") == 1);
-    const auto fell_back = world.log().of(Kind::fell_back);
-    REQUIRE(fell_back.size() == 1);
-    CHECK(fell_back[0].from == "vulkan:0");
-    CHECK(fell_back[0].to == "cpu");
-    CHECK(fell_back[0].failure->signal == "SIGKILL");
-    CHECK(fell_back[0].failure->phase == Phase::generation);
+    REQUIRE(world.log().comes_to(Kind::fell_back, 1));
+    const auto fell_back = world.log().wait_for(Kind::fell_back);
+    CHECK(fell_back.from == "vulkan:0");
+    CHECK(fell_back.to == "cpu");
+    CHECK(fell_back.failure->signal == "SIGKILL");
+    CHECK(fell_back.failure->phase == Phase::generation);
     CHECK(each_sent_once_to_each(world.story()));
     // What is left of max_tokens, and no more, is asked of the second.
     const auto asked = world.story().completions(2);
@@ -134,8 +134,8 @@ TEST_CASE("eight requests at once and one death: one replacement, eight whole an
     CHECK(results[at].generations == 2);
   }
   CHECK(world.started() == 2);
-  CHECK(world.log().count(Kind::crashed) == 1);
-  CHECK(world.log().count(Kind::fell_back) == 1);
+  CHECK(world.log().comes_to(Kind::crashed, 1));
+  CHECK(world.log().comes_to(Kind::fell_back, 1));
   CHECK(each_sent_once_to_each(world.story()));
 }
 
@@ -302,7 +302,7 @@ TEST_CASE("close in the middle of a failover leaves nothing, and nothing comes b
   REQUIRE(stream.result().failure);
   CHECK(stream.result().failure->code == errc::closed);
   CHECK(stream.result().failure->partial_text.size() == 10);
-  CHECK(world.log().count(Kind::started) == 2);
+  CHECK(world.log().comes_to(Kind::started, 2));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST_CASE("a server that says it is healthy and cannot compute is not ready") {
     const auto model = world.load(options);
     CHECK(model.info().device == "cpu");
     CHECK(model.generate("Hello", greedy(10)).result_or_throw().generated_tokens == 10);
-    CHECK(world.log().count(Kind::fell_back) == 1);
+    CHECK(world.log().comes_to(Kind::fell_back, 1));
   }
 }
 
@@ -125,10 +125,10 @@ TEST_CASE("a GPU whose compute thread freezes is quarantined, and the answer goe
   auto stream = model.generate("Hello", greedy(40));
   CHECK(join({}, stream) == unbroken("Hello", greedy(40)).text);
   CHECK(stream.result_or_throw().device == "cpu");
-  const auto crash = world.log().of(Kind::crashed).at(0);
+  const auto crash = world.log().wait_for(Kind::crashed);
   CHECK(crash.failure->code == errc::server_hung);
   CHECK(crash.failure->cause == Cause::hung);
-  CHECK(world.log().count(Kind::quarantined) == 1);
+  CHECK(world.log().comes_to(Kind::quarantined, 1));
   CHECK(thrown_by([&] { world.load(options); }).code == errc::device_quarantined);
   CHECK(world.started("gpu") == 1);
 }
@@ -142,7 +142,7 @@ TEST_CASE("a server that gives no token for ever hits the hard limit, whatever i
   const auto result = model.generate("Hello", greedy(20)).result_or_throw();
   CHECK(result.device == "cpu");
   CHECK(result.text == unbroken("Hello", greedy(20)).text);
-  CHECK(world.log().of(Kind::crashed).at(0).failure->cause == Cause::hung);
+  CHECK(world.log().wait_for(Kind::crashed).failure->cause == Cause::hung);
 }
 
 TEST_CASE("a slow server that answers the probe is left alone") {
@@ -201,7 +201,7 @@ TEST_CASE("a GPU that runs out of memory while it serves is not tried again with
   CHECK(model.generate("Hello", greedy(20)).result_or_throw().device == "cpu");
   CHECK(world.started("gpu") == 1);
   CHECK(world.log().count(Kind::quarantined) == 0);
-  CHECK(world.log().of(Kind::crashed).at(0).failure->cause == Cause::out_of_memory);
+  CHECK(world.log().wait_for(Kind::crashed).failure->cause == Cause::out_of_memory);
 }
 
 TEST_CASE("a host may have the same device tried again first") {
