@@ -27,6 +27,13 @@ struct Limits {
   ms small_call{30'000};       ///< tokenize, template, properties; 0 = off
   ms stop_grace{5'000};        ///< from SIGTERM to SIGKILL; 0 = at once
   ms reap{2'000};              ///< from SIGKILL to `unreaped`; 0 = at once
+
+  /// A driver may give a GPU's memory back only a while after its process has ended. A load that
+  /// runs out of memory on a GPU that another server of this host process has left less than this
+  /// long ago is tried again there, after waits that double (100 ms at least), a last time when the
+  /// limit has passed; only then comes what `Fallback` allows. 5 s, as a stop may take: who waits
+  /// for the one can wait for the other. 0 = no wait.
+  ms memory_return{5'000};
 };
 
 /// What may happen when a server process dies, hangs or cannot start.

@@ -128,6 +128,7 @@ TextModel LlamaServerBackend::load(const std::filesystem::path& model, const Loa
                                            .device_is_auto = is_auto(options.device),
                                            .same_rung_retries = options.same_rung_retries,
                                            .standby = options.standby,
+                                           .memory_return = options.limits.memory_return,
                                            .recovery = options.recovery},
                                 .limits = options.limits,
                                 .runtime_dir = options.runtime_dir,

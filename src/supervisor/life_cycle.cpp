@@ -1,5 +1,7 @@
 #include "supervisor/life_cycle.hpp"
 
+#include "supervisor/late_memory.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -78,12 +80,12 @@ bool LifeCycle::wants_running() const noexcept {
   return state_ == State::loading || state_ == State::serving || state_ == State::recovering;
 }
 
-void LifeCycle::spawn(std::size_t rung, Role role, Actions& out) {
-  servers_.push_back({.generation = ++generations_, .rung = rung, .role = role});
+void LifeCycle::spawn(std::size_t rung, Role role, Time now, Actions& out) {
+  servers_.push_back({.generation = ++generations_, .rung = rung, .role = role, .spawned_at = now});
   out.push_back({.kind = Kind::spawn, .generation = generations_, .rung = rung});
 }
 
-void LifeCycle::start_fresh(Actions& out) {
+void LifeCycle::start_fresh(Time now, Actions& out) {
   state_ = State::loading;
   ever_served_ = false;
   retries_on_rung_ = 0;
@@ -93,7 +95,7 @@ void LifeCycle::start_fresh(Actions& out) {
   causes_.clear();
   left_rung_.reset();
   const auto rung = best_rung(0, rungs_.size());
-  if (rung) return spawn(*rung, Role::primary, out);
+  if (rung) return spawn(*rung, Role::primary, now, out);
   fail({.code = errc::device_quarantined,
         .message = "every device of this model is quarantined after it failed hard; the next boot "
                    "lifts that, or `llamavisor doctor --clear`"},
@@ -111,10 +113,10 @@ void LifeCycle::stop_all(Actions& out) {
   }
 }
 
-Actions LifeCycle::load(Time) {
+Actions LifeCycle::load(Time now) {
   Actions out;
   switch (state_) {
-    case State::idle: start_fresh(out); break;
+    case State::idle: start_fresh(now, out); break;
     case State::loading:
     case State::recovering:
     case State::reloading: break;  // joins
@@ -122,12 +124,12 @@ Actions LifeCycle::load(Time) {
       out.push_back({.kind = Kind::drop_running, .failure = reload_failure()});
       stop_all(out);
       state_ = State::reloading;
-      settle(out);
+      settle(now, out);
       break;
     case State::abandoning: state_ = State::reloading; break;
     case State::failed:
       state_ = State::reloading;  // what is still being stopped holds the device's memory
-      settle(out);
+      settle(now, out);
       break;
     case State::closing:
     case State::closed: out.push_back({.kind = Kind::answer_load, .failure = closed_failure()});
@@ -135,16 +137,16 @@ Actions LifeCycle::load(Time) {
   return out;
 }
 
-Actions LifeCycle::abandon_load(Time) {
+Actions LifeCycle::abandon_load(Time now) {
   Actions out;
   if (state_ != State::loading && state_ != State::reloading) return out;
   stop_all(out);
   state_ = State::abandoning;
-  settle(out);
+  settle(now, out);
   return out;
 }
 
-Actions LifeCycle::close(Time) {
+Actions LifeCycle::close(Time now) {
   Actions out;
   if (state_ == State::closing) return out;
   if (state_ == State::closed) return {{.kind = Kind::answer_close}};
@@ -152,18 +154,18 @@ Actions LifeCycle::close(Time) {
   stop_all(out);
   out.push_back({.kind = Kind::answer_load, .failure = closed_failure()});
   state_ = State::closing;
-  settle(out);
+  settle(now, out);
   return out;
 }
 
 /// Goes on where only running servers held us up.
-void LifeCycle::settle(Actions& out) {
+void LifeCycle::settle(Time now, Actions& out) {
   if (!servers_.empty()) return;
   if (state_ == State::closing) {
     state_ = State::closed;
     out.push_back({.kind = Kind::answer_close});
   } else if (state_ == State::reloading) {
-    start_fresh(out);
+    start_fresh(now, out);
   } else if (state_ == State::abandoning) {
     fail(cancelled_failure(), out);
   }
@@ -175,12 +177,13 @@ Actions LifeCycle::became_ready(int generation, Time now) {
   if (!server || server->stopping || !wants_running()) return out;
   server->ready = true;
   server->ready_at = now;
-  if (server->role == Role::primary || server->role == Role::candidate) take_over(*server, out);
+  if (server->role == Role::primary || server->role == Role::candidate)
+    take_over(*server, now, out);
   return out;
 }
 
 /// Requests go to this server from now on.
-void LifeCycle::take_over(Server& server, Actions& out) {
+void LifeCycle::take_over(Server& server, Time now, Actions& out) {
   const auto generation = server.generation;
   const auto rung = server.rung;
   if (server.role == Role::candidate) {
@@ -207,27 +210,28 @@ void LifeCycle::take_over(Server& server, Actions& out) {
   ever_served_ = true;
   out.push_back({.kind = Kind::serve, .generation = generation, .rung = rung});
   out.push_back({.kind = Kind::answer_load});
-  arrange_spares(out);
+  arrange_spares(now, out);
 }
 
 /// A standby below, and a trial of what is better, above.
-void LifeCycle::arrange_spares(Actions& out) {
+void LifeCycle::arrange_spares(Time now, Actions& out) {
   const auto* primary = find(Role::primary);
   if (!primary) return;
   const auto last = rungs_.size() - 1;
   const auto rung = primary->rung;
-  if (policy_.standby && rung < last && !find(Role::standby)) spawn(last, Role::standby, out);
+  if (policy_.standby && rung < last && !find(Role::standby)) spawn(last, Role::standby, now, out);
   if (cool_down_.count() > 0 && best_rung(0, rung)) {
     out.push_back({.kind = Kind::arm, .alarm = Alarm::promotion, .delay = cool_down_});
   }
 }
 
-Actions LifeCycle::alarm(Alarm alarm, Time) {
+Actions LifeCycle::alarm(Alarm alarm, Time now) {
   Actions out;
   if (!wants_running()) return out;
   if (alarm == Alarm::restart) {
-    if (state_ == State::recovering && !find(Role::primary)) {
-      spawn(pending_rung_, Role::primary, out);
+    const bool awaited = state_ == State::loading || state_ == State::recovering;
+    if (awaited && !find(Role::primary)) {
+      spawn(pending_rung_, Role::primary, now, out);
     }
     return out;
   }
@@ -235,10 +239,10 @@ Actions LifeCycle::alarm(Alarm alarm, Time) {
   if (state_ != State::serving || !primary) return out;
   if (alarm == Alarm::standby) {
     if (policy_.standby && primary->rung + 1 < rungs_.size() && !find(Role::standby)) {
-      spawn(rungs_.size() - 1, Role::standby, out);
+      spawn(rungs_.size() - 1, Role::standby, now, out);
     }
   } else if (const auto better = best_rung(0, primary->rung); better && !find(Role::candidate)) {
-    spawn(*better, Role::candidate, out);
+    spawn(*better, Role::candidate, now, out);
   }
   return out;
 }
@@ -256,7 +260,8 @@ Actions LifeCycle::drained(int generation) {
   return out;
 }
 
-Actions LifeCycle::went_down(int generation, std::optional<Failure> failure, Time now) {
+Actions LifeCycle::went_down(int generation, std::optional<Failure> failure, Time now,
+                             std::optional<Time> departure) {
   Actions out;
   const auto* found = find(generation);
   if (!found) return out;
@@ -264,19 +269,43 @@ Actions LifeCycle::went_down(int generation, std::optional<Failure> failure, Tim
   std::erase_if(servers_, [&](const auto& s) { return s.generation == generation; });
   if (dead.stopping || !failure) {
     out.push_back({.kind = Kind::tell_stopped, .generation = generation, .rung = dead.rung});
-    settle(out);
+    settle(now, out);
     return out;
   }
   out.push_back({.kind = Kind::tell_crashed,
                  .generation = generation,
                  .rung = dead.rung,
                  .failure = failure});
+  if (await_memory(dead, *failure, now, departure, out)) return out;
   if (dead.role == Role::primary) {
     recover(dead, *failure, now, out);
   } else {
     lost_spare(dead, *failure, now, out);
   }
   return out;
+}
+
+/// A load ran out of memory that may be on its way back: true where the same rung is tried again a
+/// little later. That is no crash: it takes nothing from the restart budget, and leaves no cause.
+bool LifeCycle::await_memory(const Server& dead, const Failure& failure, Time now,
+                             std::optional<Time> departure, Actions& out) {
+  const bool at_load = !dead.ready && dead.role != Role::retiring;
+  if (!at_load || !rungs_[dead.rung].on_gpu || !remedy_for(failure.cause).lacks_memory) {
+    return false;
+  }
+  // Requests wait for a primary: where a warm standby can have them, nobody waits for memory.
+  const auto* standby = find(Role::standby);
+  if (dead.role == Role::primary && standby && standby->ready) return false;
+  const auto delay = wait_for_memory(
+      {.spawned_at = dead.spawned_at, .now = now, .departure = departure}, policy_.memory_return);
+  if (!delay) return false;
+  out.push_back({.kind = Kind::tell_waiting, .rung = dead.rung, .delay = *delay});
+  auto alarm = Alarm::restart;
+  if (dead.role == Role::standby) alarm = Alarm::standby;
+  if (dead.role == Role::candidate) alarm = Alarm::promotion;
+  if (dead.role == Role::primary) pending_rung_ = dead.rung;
+  out.push_back({.kind = Kind::arm, .alarm = alarm, .delay = *delay});
+  return true;
 }
 
 /// A standby, a candidate or a retiring server has died: the host need not notice.
@@ -289,7 +318,7 @@ void LifeCycle::lost_spare(const Server& dead, const Failure& failure, Time now,
     }
   } else if (dead.role == Role::candidate) {
     cool_down_ = std::min(cool_down_ * 2, policy_.recovery.longest_cool_down);
-    arrange_spares(out);
+    arrange_spares(now, out);
   }
 }
 
@@ -335,11 +364,11 @@ void LifeCycle::replace(std::size_t rung, const Server& dead, Time now, Actions&
   for (const auto spare : {Role::standby, Role::candidate}) {
     auto* server = find(spare);
     if (!server || server->rung != rung) continue;
-    if (server->ready) return take_over(*server, out);
+    if (server->ready) return take_over(*server, now, out);
     server->role = Role::primary;
     return;
   }
-  if (!ever_served_) return spawn(rung, Role::primary, out);  // a load tries each rung once
+  if (!ever_served_) return spawn(rung, Role::primary, now, out);  // a load tries each rung once
   const auto delay = restarts_.take(now);
   if (!delay) {
     return fail({.code = causes_.back().code,
@@ -353,7 +382,7 @@ void LifeCycle::replace(std::size_t rung, const Server& dead, Time now, Actions&
   if (rung == dead.rung || delay->count() > 0) {
     out.push_back({.kind = Kind::tell_restarting, .rung = rung, .delay = *delay});
   }
-  if (delay->count() == 0) return spawn(rung, Role::primary, out);
+  if (delay->count() == 0) return spawn(rung, Role::primary, now, out);
   pending_rung_ = rung;
   out.push_back({.kind = Kind::arm, .alarm = Alarm::restart, .delay = *delay});
 }

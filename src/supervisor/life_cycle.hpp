@@ -37,6 +37,7 @@ struct Action {
     tell_ready,
     tell_crashed,
     tell_restarting,
+    tell_waiting,  ///< for the memory of the device of `rung`
     tell_fell_back,
     tell_promoted,
     tell_stopped,
@@ -68,7 +69,8 @@ using Actions = std::vector<Action>;
 /// | closing    | refuse      | -            | -             | closed³              | join    |
 /// | closed     | refuse      | -            | x             | x                    | answer  |
 ///
-/// ¹ on the next rung, where the policy lets a load fall back. ² `failed` where no rung helps, the
+/// ¹ on the next rung, where the policy lets a load fall back; before that on the same one, where
+/// memory may come back. ² `failed` where no rung helps, the
 /// policy forbids it, or the budget is spent. ³ once no server is left. "-" is ignored: it comes
 /// too late to matter. "x" cannot happen.
 ///
@@ -98,8 +100,10 @@ class LifeCycle {
 
   Actions became_ready(int generation, Time now);
 
-  /// Empty: it ended because we stopped it.
-  Actions went_down(int generation, std::optional<Failure> failure, Time now);
+  /// Without a failure it ended because we stopped it. `departure`: when another server of this
+  /// process last left its device.
+  Actions went_down(int generation, std::optional<Failure> failure, Time now,
+                    std::optional<Time> departure = {});
 
   /// A request got a token from it: part of what clears the restart budget.
   void served(int generation);
@@ -131,7 +135,7 @@ class LifeCycle {
     bool ready = false;
     bool stopping = false;
     bool served = false;
-    Time ready_at{};
+    Time spawned_at{}, ready_at{};
   };
   const std::vector<Server>& servers() const noexcept { return servers_; }
 
@@ -143,14 +147,16 @@ class LifeCycle {
   bool may_fall_back() const;
   bool wants_running() const noexcept;
 
-  void start_fresh(Actions& out);
-  void spawn(std::size_t rung, Role role, Actions& out);
+  void start_fresh(Time now, Actions& out);
+  void spawn(std::size_t rung, Role role, Time now, Actions& out);
   void stop_all(Actions& out);
-  void settle(Actions& out);
+  void settle(Time now, Actions& out);
+  bool await_memory(const Server& dead, const Failure& failure, Time now,
+                    std::optional<Time> departure, Actions& out);
   void recover(const Server& dead, const Failure& failure, Time now, Actions& out);
   void replace(std::size_t rung, const Server& dead, Time now, Actions& out);
-  void take_over(Server& server, Actions& out);
-  void arrange_spares(Actions& out);
+  void take_over(Server& server, Time now, Actions& out);
+  void arrange_spares(Time now, Actions& out);
   void lost_spare(const Server& dead, const Failure& failure, Time now, Actions& out);
   void quarantine(const Server& dead, const Failure& failure, Actions& out);
   void fail(Failure failure, Actions& out);

@@ -20,6 +20,7 @@ struct Policy {
   bool device_is_auto = false;  ///< nobody named a device: a load may end on any rung
   int same_rung_retries = 0;
   bool standby = false;
+  std::chrono::milliseconds memory_return{0};  ///< as `Limits::memory_return`
   Recovery recovery{};
 };
 
@@ -27,6 +28,7 @@ struct Policy {
 struct Remedy {
   bool no_rung_helps = false;      ///< the model, or the arguments: every engine would refuse
   bool never_the_same = false;     ///< the same device with the same engine would fail again
+  bool lacks_memory = false;       ///< a load may do when memory has come back
   bool quarantine_device = false;  ///< a second try has hung whole machines
 };
 

@@ -12,7 +12,7 @@ Remedy remedy_for(Cause cause) noexcept {
     case Cause::invalid_device_function:
     case Cause::crash_at_device_init:
     case Cause::hung: return {.quarantine_device = true};
-    case Cause::out_of_memory:
+    case Cause::out_of_memory: return {.never_the_same = true, .lacks_memory = true};
     case Cause::missing_library:
     case Cause::damaged_library:
     case Cause::wrong_architecture:

@@ -1,5 +1,6 @@
 #include "supervisor/supervisor.hpp"
 
+#include "device/departures.hpp"
 #include "device/quarantine.hpp"
 #include "supervisor/random_text.hpp"
 
@@ -275,7 +276,23 @@ void Supervisor::came_down(int generation, server::Down down) {
   }
   std::optional<Failure> failure;
   if (!down.asked) failure = std::move(down.failure);
-  perform(life_.went_down(generation, std::move(failure), Clock::now()));
+  const auto departure = note_departure(*dying, failure);
+  perform(life_.went_down(generation, std::move(failure), Clock::now(), departure));
+}
+
+/// The last departure from its device before its own, and its own for those who come after it. A
+/// load that found too little memory is none: it would explain itself.
+std::optional<LifeCycle::Time> Supervisor::note_departure(const WatchedServer& server,
+                                                          const std::optional<Failure>& failure) {
+  if (!server.spec().on_gpu()) return std::nullopt;
+  const auto before = device::Departures::last(server.spec().device);
+  const auto& process = server.incarnation();
+  const bool found_no_memory =
+      failure && remedy_for(failure->cause).lacks_memory && !process.ready();
+  if (process.spawned() && !found_no_memory) {
+    device::Departures::note(server.spec().device, Clock::now());
+  }
+  return before;
 }
 
 void Supervisor::take_back(int generation) {

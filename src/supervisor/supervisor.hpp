@@ -97,6 +97,8 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   server::Identity make_identity(int generation);
   server::Incarnation::Handlers handlers(int generation);
   void came_down(int generation, server::Down down);
+  static std::optional<LifeCycle::Time> note_departure(const WatchedServer& server,
+                                                       const std::optional<Failure>& failure);
   void take_back(int generation);
   void quarantine(std::size_t rung, const Failure& failure);
   void dispatch();

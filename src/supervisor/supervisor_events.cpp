@@ -33,6 +33,12 @@ void Supervisor::tell(const Action& action) {
       return send(
           {.kind = Event::Kind::restarting,
            .message = fmt::format("starting again on {} in {} ms", here, action.delay.count())});
+    case Action::Kind::tell_waiting:
+      return send(
+          {.kind = Event::Kind::restarting,
+           .message = fmt::format("{} has too little memory free, but a server has just left "
+                                  "it: trying again in {} ms",
+                                  here, action.delay.count())});
     case Action::Kind::tell_fell_back:
       return send(
           {.kind = Event::Kind::fell_back,

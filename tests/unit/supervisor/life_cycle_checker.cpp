@@ -2,11 +2,14 @@
 #include "catch.hpp"
 #include "supervisor/life_cycle.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <vector>
 
 using namespace llamavisor;
 using namespace llamavisor::supervisor;
@@ -55,11 +58,14 @@ class World {
     require(waiting_ == 0 && running_.empty(), "no request is stranded");
   }
 
+  int waits() const { return waits_; }
+
  private:
   struct Alive {
     std::size_t rung = 0;
     bool stopping = false;
     bool ready = false;
+    LifeCycle::Time spawned_at{};
   };
 
   static void require(bool good, const char* promise) {
@@ -74,6 +80,7 @@ class World {
     for (std::size_t rung = 0; rung + 1 < rungs.size(); ++rung) {
       rungs[rung] = {.on_gpu = true, .quarantined = pick(8) == 0};
     }
+    rungs_ = rungs;
     quarantined_.clear();
     for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
       if (rungs[rung].quarantined) quarantined_.insert(rung);
@@ -87,9 +94,11 @@ class World {
     policy.device_is_auto = pick(2) == 0;
     policy.same_rung_retries = pick(3);
     policy.standby = pick(2) == 0;
+    policy.memory_return = std::chrono::milliseconds(pick(3) * 2500);
     policy.recovery.restarts = pick(6);
     if (pick(3) == 0) policy.recovery.cool_down = {};
     never_ = policy.fallback == Fallback::never;
+    memory_return_ = policy.memory_return;
     return policy;
   }
 
@@ -129,15 +138,37 @@ class World {
     const auto [generation, server] = *victim;
     alive_.erase(victim);
     if (server.stopping) return act(life_.went_down(generation, std::nullopt, now_));
-    const auto cause = static_cast<Cause>(pick(static_cast<int>(Cause::hung) + 1));
+    auto cause = static_cast<Cause>(pick(static_cast<int>(Cause::hung) + 1));
+    if (pick(3) == 0) cause = Cause::out_of_memory;
+    std::optional<LifeCycle::Time> departure;
+    if (pick(2) == 0) departure = now_ - std::chrono::milliseconds(pick(8000));
     const bool last = remedy_for(cause).no_rung_helps;
     const int spawned = spawns_;
     const bool was_primary = is_primary(generation);
-    act(life_.went_down(generation,
-                        Failure{.code = errc::server_died, .message = "x", .cause = cause}, now_));
+    const auto actions = life_.went_down(
+        generation, Failure{.code = errc::server_died, .message = "x", .cause = cause}, now_,
+        departure);
+    act(actions);
+    const bool passing = cause == Cause::out_of_memory && !server.ready && departure &&
+                         server.spawned_at < *departure + memory_return_;
+    check_wait(actions, server.rung, passing);
     if (was_primary && (last || never_)) {
       require(spawns_ == spawned, "a permanent error, and policy never, spawn nothing");
     }
+  }
+
+  /// Waiting for memory: only where it may come back, for the same rung, no longer than the limit,
+  /// and nothing else comes of that death.
+  void check_wait(const Actions& actions, std::size_t rung, bool passing) {
+    const auto waits = std::find_if(actions.begin(), actions.end(), [](const Action& action) {
+      return action.kind == Kind::tell_waiting;
+    });
+    if (waits == actions.end()) return;
+    ++waits_;
+    require(passing, "memory is waited for only where a server has just left the device");
+    require(rungs_[rung].on_gpu && waits->rung == rung, "memory is waited for on the same GPU");
+    require(waits->delay <= memory_return_, "memory is not waited for longer than its limit");
+    require(actions.size() == 3 && actions.back().kind == Kind::arm, "a wait is no crash");
   }
 
   bool is_primary(int generation) const {
@@ -189,7 +220,7 @@ class World {
       case Kind::spawn:
         require(action.generation == ++spawns_, "generations count up one by one");
         require(quarantined_.count(action.rung) == 0, "a quarantined device is never started");
-        alive_[action.generation] = {.rung = action.rung};
+        alive_[action.generation] = {.rung = action.rung, .spawned_at = now_};
         break;
       case Kind::stop:
         require(alive_.count(action.generation) == 1, "only a living server is stopped");
@@ -245,8 +276,10 @@ class World {
   }
 
   std::mt19937 random_;
+  std::vector<Rung> rungs_;
   std::set<std::size_t> quarantined_;
   bool never_ = false;
+  std::chrono::milliseconds memory_return_{0};
   LifeCycle life_;
   LifeCycle::Time now_{};
   std::map<int, Alive> alive_;
@@ -257,6 +290,7 @@ class World {
   int load_callers_ = 0;
   int close_callers_ = 0;
   int spawns_ = 0;
+  int waits_ = 0;
 };
 
 }  // namespace
@@ -265,12 +299,15 @@ TEST_CASE("whatever happens, nobody is stranded and nothing comes back to life",
           "[supervisor][checker]") {
   const bool long_run = std::getenv("LLAMAVISOR_LONG") != nullptr;
   const std::uint32_t worlds = long_run ? 1'000'000 : 60'000;
+  int waits = 0;
   for (std::uint32_t seed = 0; seed < worlds; ++seed) {
     INFO("seed " << seed);
     World world(seed);
     for (int step = 0; step < 40; ++step)
       world.step();
     world.end();
+    waits += world.waits();
   }
+  CHECK(waits > 0);
   SUCCEED(worlds << " worlds of 40 events");
 }

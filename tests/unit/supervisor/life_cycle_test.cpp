@@ -1,8 +1,4 @@
-#include "supervisor/life_cycle.hpp"
-
-#include "catch.hpp"
-
-#include <algorithm>
+#include "driven_life_cycle.hpp"
 
 using namespace llamavisor;
 using namespace llamavisor::supervisor;
@@ -12,48 +8,6 @@ namespace {
 
 using Kind = Action::Kind;
 using State = LifeCycle::State;
-
-const std::vector<Rung> gpu_and_cpu{{.on_gpu = true}, {}};
-const std::vector<Rung> cpu_only{{}};
-
-Failure death(Cause cause = Cause::killed_from_outside) {
-  return {.code = errc::server_died, .message = "it died", .cause = cause};
-}
-
-bool has(const Actions& actions, Kind kind) {
-  return std::any_of(actions.begin(), actions.end(),
-                     [&](const Action& action) { return action.kind == kind; });
-}
-
-const Action& get(const Actions& actions, Kind kind) {
-  for (const auto& action : actions) {
-    if (action.kind == kind) return action;
-  }
-  FAIL("no such action");
-  return actions.front();
-}
-
-/// A life cycle with a clock, driven by hand.
-struct Driven {
-  explicit Driven(std::vector<Rung> rungs, Policy policy = {}) : life(std::move(rungs), policy) {}
-
-  Actions load() { return life.load(now); }
-  Actions ready(int generation) { return life.became_ready(generation, now); }
-  Actions down(int generation, Cause cause = Cause::killed_from_outside) {
-    return life.went_down(generation, death(cause), now);
-  }
-  Actions stopped(int generation) { return life.went_down(generation, std::nullopt, now); }
-
-  LifeCycle life;
-  LifeCycle::Time now{};
-};
-
-Driven serving(std::vector<Rung> rungs, Policy policy = {}) {
-  Driven driven(std::move(rungs), policy);
-  driven.load();
-  driven.ready(1);
-  return driven;
-}
 
 }  // namespace
 
@@ -122,7 +76,7 @@ TEST_CASE("a load on a named device does not end up on the CPU", "[supervisor]")
   CHECK_FALSE(has(died, Kind::spawn));
   CHECK(get(died, Kind::answer_load).failure);
 
-  for (const Policy policy :
+  for (const Policy& policy :
        {Policy{.device_is_auto = true}, Policy{.fallback = Fallback::to_cpu}}) {
     Driven falling(gpu_and_cpu, policy);
     falling.load();
