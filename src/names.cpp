@@ -114,6 +114,15 @@ std::string_view name(ModelType type) noexcept {
   return "unknown";
 }
 
+std::string_view name(OutOfMemory remedy) noexcept {
+  switch (remedy) {
+    case OutOfMemory::next_device: return "next_device";
+    case OutOfMemory::fewer_layers: return "fewer_layers";
+    case OutOfMemory::smaller_context: return "smaller_context";
+  }
+  return "unknown";
+}
+
 std::string_view name(Fallback fallback) noexcept {
   switch (fallback) {
     case Fallback::automatic: return "automatic";

@@ -47,6 +47,18 @@ enum class Fallback {
 /// "automatic", "never", "to_cpu". Never throws.
 std::string_view name(Fallback fallback) noexcept;
 
+/// What may be made smaller when a load runs out of memory.
+enum class OutOfMemory {
+  next_device,     ///< nothing: the next device or the typed error, as `Fallback` says
+  fewer_layers,    ///< layers on the GPU: as many as fit instead of all (where the engine can find
+                   ///< that out), else half of them; the rest runs on the CPU, more slowly
+  smaller_context  ///< the context of each slot: half of it, but no less than 256 tokens; longer
+                   ///< requests end with `errc::context_exceeded`
+};
+
+/// "next_device", "fewer_layers", "smaller_context". Never throws.
+std::string_view name(OutOfMemory remedy) noexcept;
+
 /// How often and how soon servers are started again.
 struct Recovery {
   using ms = std::chrono::milliseconds;
@@ -93,6 +105,13 @@ struct LoadOptions {
   std::filesystem::path runtime_dir{};
 
   Fallback fallback = Fallback::automatic;
+
+  /// Tried once for each device and each load or reload, before the next device; the event
+  /// `warning` says what was made smaller, and `TextModel::info()` has what is in effect. Layers
+  /// that are unset are as many as fit from the start, by the engine's own reckoning: less than
+  /// that helps where it was wrong.
+  OutOfMemory when_out_of_memory = OutOfMemory::next_device;
+
   int same_rung_retries = 0;  ///< tries on the same GPU before the next rung; none after a hang, a
                               ///< lost device or a lack of memory
   bool require_cpu_engine = false;  ///< a GPU load without a CPU engine is `errc::no_engine`, not

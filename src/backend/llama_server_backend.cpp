@@ -18,9 +18,6 @@ namespace llamavisor::backend {
 
 namespace {
 
-/// A slot's context where the caller names none: enough for most conversations, and cheap.
-constexpr int default_context_length = 8192;
-
 Engine choose_engine(const device::DeviceName& device, const LoadOptions& options) {
   const auto flavour = device.flavour();
   if (!options.engine.empty()) {
@@ -38,22 +35,6 @@ Engine choose_engine(const device::DeviceName& device, const LoadOptions& option
                                            flavour, device.text()));
 }
 
-int context_length(const LoadOptions& options, const GgufInfo& file) {
-  const int trained = static_cast<int>(std::min(file.context_length, 1U << 24));
-  const int wanted = options.context_length > 0 ? options.context_length : default_context_length;
-  return trained > 0 ? std::min(wanted, trained) : wanted;
-}
-
-/// Bytes that a server on the CPU takes: the weights, keys and values of every slot in half
-/// precision (2 bytes, once for keys and once for values), and room for the computation.
-std::uint64_t memory_on_cpu(const GgufInfo& file, const server::ServerSpec& spec) {
-  constexpr std::uint64_t computation = 256u << 20;
-  const std::uint64_t head = file.heads > 0 ? file.hidden_size / file.heads : 0;
-  const std::uint64_t cache_per_token = 2ull * 2 * file.layers * file.kv_heads * head;
-  const auto tokens = static_cast<std::uint64_t>(spec.context_length) * spec.parallel;
-  return file.file_size + cache_per_token * tokens + computation;
-}
-
 /// One step of the ladder.
 supervisor::RungSpec make_rung(const device::DeviceName& device, Engine engine,
                                const std::filesystem::path& model, const GgufInfo& file,
@@ -62,14 +43,14 @@ supervisor::RungSpec make_rung(const device::DeviceName& device, Engine engine,
       .server = {.engine = std::move(engine),
                  .device = device.text(),
                  .model = std::filesystem::absolute(model),
-                 .context_length = context_length(options, file),
-                 .gpu_layers = options.gpu_layers,
                  .parallel = options.parallel,
                  .threads = options.threads > 0 ? options.threads : device::usable_cores(),
                  .prompt_cache_mib = options.prompt_cache_mib,
                  .extra = options.server_args,
-                 .environment = options.environment}};
-  rung.memory_need = rung.server.on_gpu() ? 0 : memory_on_cpu(file, rung.server);
+                 .environment = options.environment},
+      .asked_context = options.context_length,
+      .asked_layers = options.gpu_layers};
+  supervisor::fit_to_file(rung, file);
   rung.quarantined = rung.server.on_gpu() &&
                      device::Quarantine().holds(rung.server.device, rung.server.engine.flavour,
                                                 rung.server.engine.build);
@@ -130,6 +111,7 @@ TextModel LlamaServerBackend::load(const std::filesystem::path& model, const Loa
                                            .standby = options.standby,
                                            .memory_return = options.limits.memory_return,
                                            .recovery = options.recovery},
+                                .when_out_of_memory = options.when_out_of_memory,
                                 .limits = options.limits,
                                 .runtime_dir = options.runtime_dir,
                                 .max_waiting = options.max_waiting,

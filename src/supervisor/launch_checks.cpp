@@ -51,14 +51,15 @@ std::optional<Failure> LaunchChecks::check(RungSpec& rung, std::size_t index,
 }
 
 std::optional<Failure> check_memory(const RungSpec& rung) {
-  if (rung.memory_need == 0 || rung.server.on_gpu()) return std::nullopt;
+  const auto need = rung.memory_need();
+  if (need == 0 || rung.server.on_gpu()) return std::nullopt;
   const auto available = device::available_memory();
-  if (!available || *available >= rung.memory_need) return std::nullopt;
+  if (!available || *available >= need) return std::nullopt;
   return Failure{.code = errc::out_of_memory,
                  .message = fmt::format("the model needs about {:.1f} GiB on the CPU, and only "
                                         "{:.1f} GiB are available: free some, or load it with a "
                                         "smaller context_length or fewer parallel slots",
-                                        as_gib(rung.memory_need), as_gib(*available)),
+                                        as_gib(need), as_gib(*available)),
                  .phase = Phase::spawn,
                  .cause = Cause::out_of_memory};
 }

@@ -4,22 +4,14 @@
 
 #include <llamavisor/error.hpp>
 
-#include "server/launch.hpp"
 #include "supervisor/file_identity.hpp"
+#include "supervisor/rung_spec.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace llamavisor::supervisor {
-
-/// One step of the ladder, with all that a spawn needs.
-struct RungSpec {
-  server::ServerSpec server{};
-  std::uint64_t memory_need = 0;  ///< bytes of the host's memory; 0 = not checked
-  bool quarantined = false;
-};
 
 /// Remembers at load what the model file and the engines are, and compares before each later spawn:
 /// a silent splice of two models or builds must not happen.

@@ -33,6 +33,7 @@ Failure reload_failure() {
 
 LifeCycle::LifeCycle(std::vector<Rung> rungs, Policy policy)
     : rungs_(std::move(rungs)),
+      smaller_(rungs_.size(), false),
       policy_(policy),
       restarts_(policy.recovery),
       standby_restarts_(policy.recovery),
@@ -94,6 +95,8 @@ void LifeCycle::start_fresh(Time now, Actions& out) {
   cool_down_ = policy_.recovery.cool_down;
   causes_.clear();
   left_rung_.reset();
+  smaller_.assign(rungs_.size(), false);
+  out.push_back({.kind = Kind::begin_load});
   const auto rung = best_rung(0, rungs_.size());
   if (rung) return spawn(*rung, Role::primary, now, out);
   fail({.code = errc::device_quarantined,
@@ -293,9 +296,7 @@ bool LifeCycle::await_memory(const Server& dead, const Failure& failure, Time no
   if (!at_load || !rungs_[dead.rung].on_gpu || !remedy_for(failure.cause).lacks_memory) {
     return false;
   }
-  // Requests wait for a primary: where a warm standby can have them, nobody waits for memory.
-  const auto* standby = find(Role::standby);
-  if (dead.role == Role::primary && standby && standby->ready) return false;
+  if (dead.role == Role::primary && standby_is_warm()) return false;
   const auto delay = wait_for_memory(
       {.spawned_at = dead.spawned_at, .now = now, .departure = departure}, policy_.memory_return);
   if (!delay) return false;
@@ -305,6 +306,23 @@ bool LifeCycle::await_memory(const Server& dead, const Failure& failure, Time no
   if (dead.role == Role::candidate) alarm = Alarm::promotion;
   if (dead.role == Role::primary) pending_rung_ = dead.rung;
   out.push_back({.kind = Kind::arm, .alarm = alarm, .delay = *delay});
+  return true;
+}
+
+/// Requests wait for a primary: where a warm standby can have them, they wait for no memory.
+bool LifeCycle::standby_is_warm() {
+  const auto* standby = find(Role::standby);
+  return standby && standby->ready;
+}
+
+/// A load ran out of memory: true where the same rung is tried again with a smaller one, once for
+/// each rung and load, and only where the caller allows it.
+bool LifeCycle::make_smaller(const Server& dead, const Failure& failure, Time now, Actions& out) {
+  const bool helps = !dead.ready && remedy_for(failure.cause).lacks_memory && !standby_is_warm();
+  if (!helps || !rungs_[dead.rung].can_be_smaller || smaller_[dead.rung]) return false;
+  smaller_[dead.rung] = true;
+  out.push_back({.kind = Kind::make_smaller, .rung = dead.rung, .failure = failure});
+  spawn(dead.rung, Role::primary, now, out);
   return true;
 }
 
@@ -339,6 +357,7 @@ void LifeCycle::recover(const Server& dead, const Failure& failure, Time now, Ac
   if (causes_.size() < max_causes) causes_.push_back(failure);
   last_failure_ = failure;
   quarantine(dead, failure, out);
+  if (make_smaller(dead, failure, now, out)) return;
   const auto remedy = remedy_for(failure.cause);
   if (policy_.fallback == Fallback::never || remedy.no_rung_helps) return fail(failure, out);
 

@@ -22,6 +22,8 @@ enum class Alarm { restart, promotion, standby };
 /// What the life cycle wants done, in order.
 struct Action {
   enum class Kind {
+    begin_load,    ///< all rungs are as large as they were asked to be; files are looked at anew
+    make_smaller,  ///< loads of `rung` from now on, because of `failure`
     spawn,         ///< a new server, `generation`, on `rung`
     stop,          ///< `generation`: its `went_down` follows
     serve,         ///< new and waiting requests go to `generation`
@@ -69,10 +71,10 @@ using Actions = std::vector<Action>;
 /// | closing    | refuse      | -            | -             | closed³              | join    |
 /// | closed     | refuse      | -            | x             | x                    | answer  |
 ///
-/// ¹ on the next rung, where the policy lets a load fall back; before that on the same one, where
-/// memory may come back. ² `failed` where no rung helps, the
-/// policy forbids it, or the budget is spent. ³ once no server is left. "-" is ignored: it comes
-/// too late to matter. "x" cannot happen.
+/// ¹ on the next rung, where the policy lets a load fall back; after a lack of memory first on the
+/// same one: later, where the memory may come back, then smaller, where the caller allows it. ²
+/// `failed` where no rung helps, the policy forbids it, or the budget is spent. ³ once no server is
+/// left. "-" is ignored: it comes too late to matter. "x" cannot happen.
 ///
 /// Beside the primary there may be a *standby* (a warm server of the last rung), a *candidate* (a
 /// better rung on trial) and *retiring* ones (they finish what runs on them). None of these gets
@@ -153,6 +155,8 @@ class LifeCycle {
   void settle(Time now, Actions& out);
   bool await_memory(const Server& dead, const Failure& failure, Time now,
                     std::optional<Time> departure, Actions& out);
+  bool make_smaller(const Server& dead, const Failure& failure, Time now, Actions& out);
+  bool standby_is_warm();
   void recover(const Server& dead, const Failure& failure, Time now, Actions& out);
   void replace(std::size_t rung, const Server& dead, Time now, Actions& out);
   void take_over(Server& server, Time now, Actions& out);
@@ -162,6 +166,7 @@ class LifeCycle {
   void fail(Failure failure, Actions& out);
 
   std::vector<Rung> rungs_;
+  std::vector<bool> smaller_;  ///< by rung: its loads have been made so
   Policy policy_;
   State state_ = State::idle;
   std::vector<Server> servers_;

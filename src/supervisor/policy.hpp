@@ -12,7 +12,8 @@ namespace llamavisor::supervisor {
 /// One step of the ladder, best first: a device with the engine that drives it.
 struct Rung {
   bool on_gpu = false;
-  bool quarantined = false;  ///< failed hard before: not tried again by itself
+  bool quarantined = false;     ///< failed hard before: not tried again by itself
+  bool can_be_smaller = false;  ///< its load can, and the caller allows it
 };
 
 struct Policy {

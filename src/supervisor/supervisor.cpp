@@ -18,10 +18,12 @@ using Clock = std::chrono::steady_clock;
 /// How far the exit of a server may lag behind the break of its connections.
 constexpr std::chrono::milliseconds exit_follows{1000};
 
-std::vector<Rung> ladder_of(const std::vector<RungSpec>& specs) {
+std::vector<Rung> ladder_of(const Settings& settings) {
   std::vector<Rung> rungs;
-  for (const auto& spec : specs) {
-    rungs.push_back({.on_gpu = spec.server.on_gpu(), .quarantined = spec.quarantined});
+  for (const auto& spec : settings.rungs) {
+    rungs.push_back({.on_gpu = spec.server.on_gpu(),
+                     .quarantined = spec.quarantined,
+                     .can_be_smaller = can_be_smaller(spec, settings.when_out_of_memory)});
   }
   return rungs;
 }
@@ -31,7 +33,7 @@ std::vector<Rung> ladder_of(const std::vector<RungSpec>& specs) {
 Supervisor::Supervisor(std::shared_ptr<Runtime> runtime, Settings settings)
     : runtime_(std::move(runtime)),
       settings_(std::move(settings)),
-      life_(ladder_of(settings_.rungs), settings_.policy),
+      life_(ladder_of(settings_), settings_.policy),
       jobs_(static_cast<std::size_t>(settings_.max_waiting)),
       alarms_{Timer(*runtime_), Timer(*runtime_), Timer(*runtime_)} {
   publish_status();
@@ -149,6 +151,8 @@ void Supervisor::perform(Action action) {
     }
   };
   switch (action.kind) {
+    case Action::Kind::begin_load: return begin_load();
+    case Action::Kind::make_smaller: return make_smaller(action.rung, *action.failure);
     case Action::Kind::spawn: return spawn(action.generation, action.rung);
     case Action::Kind::stop:
       if (const auto server = servers_.find(action.generation); server != servers_.end()) {
@@ -183,11 +187,24 @@ void Supervisor::perform(Action action) {
   }
 }
 
+void Supervisor::begin_load() {
+  for (auto& rung : settings_.rungs)
+    make_full(rung);
+  checks_.remember(settings_.rungs);
+}
+
+void Supervisor::make_smaller(std::size_t rung, const Failure& failure) {
+  const auto what =
+      supervisor::make_smaller(settings_.rungs[rung], settings_.when_out_of_memory, last_layers_);
+  announce({.kind = Event::Kind::warning,
+            .message =
+                fmt::format("{} has too little memory: loading again {}", spec(rung).device, what),
+            .failure = failure},
+           life_.generations(), rung);
+}
+
 std::optional<Failure> Supervisor::check_launch(std::size_t index) {
   auto& rung = settings_.rungs[index];
-  if (life_.state() == LifeCycle::State::loading && life_.servers().size() == 1) {
-    checks_.remember(settings_.rungs);
-  }
   std::string warning;
   if (auto failure = checks_.check(rung, index, warning)) return failure;
   if (!warning.empty()) {
@@ -216,6 +233,7 @@ void Supervisor::spawn(int generation, std::size_t rung) {
     failure->cause = Cause::bad_argument;
   }
   if (failure) {
+    last_layers_.reset();
     runtime_->post([self = shared_from_this(), generation, failure = std::move(failure)]() mutable {
       self->perform(self->life_.went_down(generation, std::move(failure), Clock::now()));
     });
@@ -277,6 +295,7 @@ void Supervisor::came_down(int generation, server::Down down) {
   std::optional<Failure> failure;
   if (!down.asked) failure = std::move(down.failure);
   const auto departure = note_departure(*dying, failure);
+  last_layers_ = dying->incarnation().log().layers();
   perform(life_.went_down(generation, std::move(failure), Clock::now(), departure));
 }
 

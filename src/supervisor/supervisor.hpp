@@ -26,6 +26,7 @@ namespace llamavisor::supervisor {
 struct Settings {
   std::vector<RungSpec> rungs{};  ///< the ladder, best first
   Policy policy{};
+  OutOfMemory when_out_of_memory = OutOfMemory::next_device;
   Limits limits{};
   std::filesystem::path runtime_dir{};
   int max_waiting = 1024;
@@ -101,6 +102,8 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
                                                        const std::optional<Failure>& failure);
   void take_back(int generation);
   void quarantine(std::size_t rung, const Failure& failure);
+  void begin_load();
+  void make_smaller(std::size_t rung, const Failure& failure);
   void dispatch();
   void drain_retiring();
   void expect(int generation);
@@ -124,6 +127,7 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   std::shared_ptr<Supervisor> self_;
   std::vector<LoadAnswer> load_answers_;
   std::vector<CloseAnswer> close_answers_;
+  std::optional<server::OffloadedLayers> last_layers_;  // of the server that died last
   bool performing_ = false;
   Actions pending_;
 

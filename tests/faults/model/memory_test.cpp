@@ -1,9 +1,12 @@
 // Loads that find too little memory on a GPU.
 #include "fake_world.hpp"
 
+#include <boost/json.hpp>
+
 #include <catch.hpp>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llamavisor::faults {
@@ -17,6 +20,12 @@ LoadOptions on_device(const FakeWorld& world, int number) {
   auto options = world.gpu();
   options.device = "vulkan:" + std::to_string(number);
   return options;
+}
+
+/// For sections: each begins on a device that nobody has left.
+int fresh_device() {
+  static int last = 100;
+  return ++last;
 }
 
 /// The GPU has so little memory for the servers that `which` names ("gpu2:", ...).
@@ -90,8 +99,9 @@ TEST_CASE("where nobody has left the device, a lack of memory is not waited for"
 
 TEST_CASE("the wait for memory can be turned off, and ends with a cancelled load") {
   const FakeWorld world;
-  let_memory_lack(world, {"gpu2+:"}, 5);
-  auto options = on_device(world, 5);
+  const int device = fresh_device();
+  let_memory_lack(world, {"gpu2+:"}, device);
+  auto options = on_device(world, device);
   world.load(options).close();
   SECTION("turned off") {
     options.limits.memory_return = 0ms;
@@ -109,6 +119,95 @@ TEST_CASE("the wait for memory can be turned off, and ends with a cancelled load
     CHECK(failure.code == errc::cancelled);
     CHECK(own_children() == 0);
   }
+}
+
+/// The argument that follows a flag, of a server's start.
+std::string argument(const StoryEvent& start, std::string_view flag) {
+  const auto& list = start.at("arguments").as_array();
+  for (std::size_t at = 0; at + 1 < list.size(); ++at) {
+    if (list[at].as_string() == flag) return std::string(list[at + 1].as_string());
+  }
+  return "nothing";
+}
+
+TEST_CASE("a load without memory is tried once with fewer layers, where that is allowed") {
+  const FakeWorld world;
+  const int device = fresh_device();
+  let_memory_lack(world, {"gpu1:"}, device, "offloaded=2/3");
+  auto options = on_device(world, device);
+  options.when_out_of_memory = OutOfMemory::fewer_layers;
+  SECTION("as many as fit instead of all") {
+    options.gpu_layers = -1;
+    const auto model = world.load(options);
+    const auto starts = world.story().events("start");
+    REQUIRE(starts.size() == 2);
+    CHECK(argument(starts[0], "--n-gpu-layers") == "all");
+    CHECK(argument(starts[1], "--n-gpu-layers") == "auto");
+    CHECK(argument(starts[1], "--fit") == "on");
+    CHECK(says(world.log().wait_for(Kind::warning).message, "as fit instead of all"));
+    CHECK(model.info().gpu_layers == 2);
+  }
+  SECTION("half of a number") {
+    options.gpu_layers = 2;
+    const auto model = world.load(options);
+    const auto starts = world.story().events("start");
+    REQUIRE(starts.size() == 2);
+    CHECK(argument(starts[1], "--n-gpu-layers") == "1");
+    const auto warning = world.log().wait_for(Kind::warning);
+    CHECK(says(warning.message, "1 layers on the GPU instead of 2"));
+    CHECK(warning.failure->cause == Cause::out_of_memory);
+    CHECK(model.info().device == options.device);
+  }
+}
+
+TEST_CASE("a load without memory is tried once with half of its context, where that is allowed") {
+  const FakeWorld world;
+  let_memory_lack(world, {"gpu1:"}, 9);
+  auto options = on_device(world, 9);
+  options.when_out_of_memory = OutOfMemory::smaller_context;
+  const auto model = world.load(options);
+  const auto starts = world.story().events("start");
+  REQUIRE(starts.size() == 2);
+  CHECK(argument(starts[0], "--ctx-size") == std::to_string(4096 * 4));
+  CHECK(argument(starts[1], "--ctx-size") == std::to_string(2048 * 4));
+  CHECK(says(world.log().wait_for(Kind::warning).message, "2048 tokens"));
+  CHECK(model.info().context_length == 2048);
+
+  model.reload();  // a new load is as large as it was asked to be
+  CHECK(model.info().context_length == 4096);
+}
+
+TEST_CASE("a smaller load that lacks memory as well goes on as Fallback says") {
+  const FakeWorld world;
+  const int device = fresh_device();
+  let_memory_lack(world, {"gpu:"}, device);
+  auto options = on_device(world, device);
+  options.when_out_of_memory = OutOfMemory::smaller_context;
+  SECTION("the next device, as large as it was asked for") {
+    options.fallback = Fallback::to_cpu;
+    const auto model = world.load(options);
+    CHECK(model.info().device == "cpu");
+    CHECK(model.info().context_length == 4096);
+    CHECK(world.log().comes_to(Kind::fell_back, 1));
+  }
+  SECTION("the typed error, with both causes") {
+    const auto failure = thrown_by([&] { world.load(options); });
+    CHECK(failure.code == errc::out_of_memory);
+    CHECK(failure.causes.size() == 2);
+  }
+  CHECK(world.started("gpu") == 2);
+}
+
+TEST_CASE("a load that may not be made smaller is not") {
+  const FakeWorld world;
+  let_memory_lack(world, {"gpu:"}, 11);
+  auto options = on_device(world, 11);
+  CHECK(thrown_by([&] { world.load(options); }).code == errc::out_of_memory);
+  CHECK(world.started("gpu") == 1);
+  options.fallback = Fallback::to_cpu;
+  CHECK(world.load(options).info().device == "cpu");
+  CHECK(world.started("gpu") == 2);
+  CHECK(world.log().count(Kind::warning) == 0);
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ TEST_CASE("every code, phase, event and reason has a name of its own", "[public]
   check_names(Phase::none, Phase::stop);
   check_names(Event::Kind::started, Event::Kind::warning);
   check_names(FinishReason::stop, FinishReason::error);
+  check_names(Fallback::automatic, Fallback::to_cpu);
+  check_names(OutOfMemory::next_device, OutOfMemory::smaller_context);
   check_names(ModelType::base, ModelType::instruct);
   check_names(ModelState::loading, ModelState::closed);
 }

@@ -81,9 +81,9 @@ TEST_CASE("a model that the host's memory cannot hold is refused before the kern
           "[supervisor]") {
   RungSpec rung;
   CHECK_FALSE(check_memory(rung));  // nothing known of its need
-  rung.memory_need = 1;
+  rung.memory_fixed = 1;
   CHECK_FALSE(check_memory(rung));
-  rung.memory_need = 1ull << 60;
+  rung.memory_fixed = 1ull << 60;
   const auto failure = check_memory(rung);
   REQUIRE(failure);
   CHECK(failure->code == errc::out_of_memory);

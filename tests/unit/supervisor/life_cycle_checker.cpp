@@ -59,6 +59,7 @@ class World {
   }
 
   int waits() const { return waits_; }
+  int shrinks() const { return all_shrinks_; }
 
  private:
   struct Alive {
@@ -80,11 +81,12 @@ class World {
     for (std::size_t rung = 0; rung + 1 < rungs.size(); ++rung) {
       rungs[rung] = {.on_gpu = true, .quarantined = pick(8) == 0};
     }
-    rungs_ = rungs;
     quarantined_.clear();
     for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
+      rungs[rung].can_be_smaller = pick(3) == 0;
       if (rungs[rung].quarantined) quarantined_.insert(rung);
     }
+    rungs_ = rungs;
     return rungs;
   }
 
@@ -152,8 +154,10 @@ class World {
     const bool passing = cause == Cause::out_of_memory && !server.ready && departure &&
                          server.spawned_at < *departure + memory_return_;
     check_wait(actions, server.rung, passing);
-    if (was_primary && (last || never_)) {
-      require(spawns_ == spawned, "a permanent error, and policy never, spawn nothing");
+    check_smaller(actions, server.rung,
+                  cause == Cause::out_of_memory && !server.ready && was_primary);
+    if (was_primary && (last || never_) && spawns_ - spawned != shrinks(actions)) {
+      FAIL("a permanent error, and policy never, spawn nothing but a smaller load");
     }
   }
 
@@ -169,6 +173,24 @@ class World {
     require(rungs_[rung].on_gpu && waits->rung == rung, "memory is waited for on the same GPU");
     require(waits->delay <= memory_return_, "memory is not waited for longer than its limit");
     require(actions.size() == 3 && actions.back().kind == Kind::arm, "a wait is no crash");
+  }
+
+  static int shrinks(const Actions& actions) {
+    return static_cast<int>(std::count_if(actions.begin(), actions.end(), [](const Action& action) {
+      return action.kind == Kind::make_smaller;
+    }));
+  }
+
+  /// A smaller load: only after a load that had too little memory, on the same rung, at once.
+  void check_smaller(const Actions& actions, std::size_t rung, bool lacked_memory) const {
+    for (std::size_t at = 0; at < actions.size(); ++at) {
+      if (actions[at].kind != Kind::make_smaller) continue;
+      require(lacked_memory, "a load is made smaller only where it lacked memory");
+      require(at + 1 < actions.size() && actions[at + 1].kind == Kind::spawn,
+              "a smaller load is started at once");
+      require(actions[at].rung == rung && actions[at + 1].rung == rung,
+              "a smaller load is on the same rung");
+    }
   }
 
   bool is_primary(int generation) const {
@@ -217,6 +239,12 @@ class World {
 
   void perform(const Action& action) {
     switch (action.kind) {
+      case Kind::begin_load: smaller_.clear(); break;
+      case Kind::make_smaller:
+        require(rungs_[action.rung].can_be_smaller, "a load is made smaller where that is allowed");
+        require(smaller_.insert(action.rung).second, "each rung is made smaller once a load");
+        ++all_shrinks_;
+        break;
       case Kind::spawn:
         require(action.generation == ++spawns_, "generations count up one by one");
         require(quarantined_.count(action.rung) == 0, "a quarantined device is never started");
@@ -290,7 +318,9 @@ class World {
   int load_callers_ = 0;
   int close_callers_ = 0;
   int spawns_ = 0;
+  std::set<std::size_t> smaller_;
   int waits_ = 0;
+  int all_shrinks_ = 0;
 };
 
 }  // namespace
@@ -299,7 +329,7 @@ TEST_CASE("whatever happens, nobody is stranded and nothing comes back to life",
           "[supervisor][checker]") {
   const bool long_run = std::getenv("LLAMAVISOR_LONG") != nullptr;
   const std::uint32_t worlds = long_run ? 1'000'000 : 60'000;
-  int waits = 0;
+  int waits = 0, shrinks = 0;
   for (std::uint32_t seed = 0; seed < worlds; ++seed) {
     INFO("seed " << seed);
     World world(seed);
@@ -307,7 +337,9 @@ TEST_CASE("whatever happens, nobody is stranded and nothing comes back to life",
       world.step();
     world.end();
     waits += world.waits();
+    shrinks += world.shrinks();
   }
   CHECK(waits > 0);
+  CHECK(shrinks > 0);
   SUCCEED(worlds << " worlds of 40 events");
 }

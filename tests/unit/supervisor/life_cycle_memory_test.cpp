@@ -133,3 +133,54 @@ TEST_CASE("close and a cancelled load end the wait for memory", "[supervisor]") 
   CHECK(get(abandoned, Kind::answer_load).failure->code == errc::cancelled);
   CHECK(cancelled.alarm(Alarm::restart).empty());
 }
+
+TEST_CASE("a load that may be made smaller is, once on each rung, before the next rung",
+          "[supervisor]") {
+  Driven driven({{.on_gpu = true, .can_be_smaller = true}, {.can_be_smaller = true}},
+                {.device_is_auto = true});
+  CHECK(has(driven.load(), Kind::begin_load));
+  for (int generation = 1; generation <= 3; ++generation) {
+    const auto died = driven.down(generation, no_memory);
+    CHECK(has(died, Kind::make_smaller) == (generation != 2));
+    CHECK(get(died, Kind::spawn).rung == (generation == 1 ? 0U : 1U));
+  }
+  const auto failed = driven.down(4, no_memory);
+  CHECK_FALSE(has(failed, Kind::make_smaller));
+  CHECK(get(failed, Kind::answer_load).failure->causes.size() == 4);
+
+  CHECK(has(driven.load(), Kind::begin_load));  // a new load: everything is as it was asked for
+  CHECK(get(driven.down(5, no_memory), Kind::make_smaller).rung == 0);
+}
+
+TEST_CASE("memory is waited for before a load is made smaller", "[supervisor]") {
+  Driven driven({{.on_gpu = true, .can_be_smaller = true}}, waiting);
+  driven.load();
+  const auto departure = driven.now;
+  const auto died = driven.down(1, no_memory, departure);
+  CHECK(has(died, Kind::tell_waiting));
+  CHECK_FALSE(has(died, Kind::make_smaller));
+  driven.now += 5s;
+  driven.alarm(Alarm::restart);
+  CHECK(has(driven.down(2, no_memory, departure), Kind::make_smaller));
+}
+
+TEST_CASE("only a load that lacked memory is made smaller", "[supervisor]") {
+  const std::vector<Rung> rungs{{.on_gpu = true, .can_be_smaller = true}, {}};
+  Driven crashed(rungs, {.device_is_auto = true});
+  crashed.load();
+  CHECK_FALSE(has(crashed.down(1), Kind::make_smaller));
+
+  auto ready = serving(rungs);
+  const auto died = ready.down(1, no_memory);
+  CHECK_FALSE(has(died, Kind::make_smaller));
+  CHECK(get(died, Kind::spawn).rung == 1);
+}
+
+TEST_CASE("a candidate that lacks memory is not made smaller: its requests are served already",
+          "[supervisor]") {
+  auto driven = serving({{.on_gpu = true, .can_be_smaller = true}, {}});
+  driven.down(1);
+  driven.ready(2);
+  driven.alarm(Alarm::promotion);
+  CHECK_FALSE(has(driven.down(3, no_memory), Kind::make_smaller));
+}
