@@ -67,6 +67,7 @@ std::string_view name(Cause cause) noexcept {
     case Cause::bad_model: return "bad_model";
     case Cause::unknown_model_architecture: return "unknown_model_architecture";
     case Cause::bad_argument: return "bad_argument";
+    case Cause::unknown_device: return "unknown_device";
     case Cause::address_in_use: return "address_in_use";
     case Cause::illegal_instruction: return "illegal_instruction";
     case Cause::crash_at_device_init: return "crash_at_device_init";

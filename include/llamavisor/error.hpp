@@ -13,10 +13,11 @@ namespace llamavisor {
 
 /// The kinds of failure. Each says who can mend it.
 enum class errc {
-  // The call is at fault: nothing was sent, nothing was started.
+  // The call is at fault: nothing was sent, nothing was started (of `unknown_device`: but for a
+  // server that refused the device, since only the engine knows which there are).
   invalid_option = 1,       ///< an option is out of range, or two contradict each other
   refused_server_argument,  ///< an extra server argument that the supervisor owns
-  unknown_device,           ///< no such device name; the message lists those that exist
+  unknown_device,           ///< no such device; the message lists those that exist
   device_quarantined,       ///< the device has failed hard; the message says how to lift it
   context_exceeded,         ///< the prompt does not fit the context
   wrong_process,            ///< a handle was used in a child after fork()
@@ -76,6 +77,7 @@ enum class Cause {
   bad_model,
   unknown_model_architecture,
   bad_argument,
+  unknown_device,  ///< the engine runs, and has no such device
   address_in_use,
   illegal_instruction,
   crash_at_device_init,  ///< a crash before the first byte of output

@@ -45,6 +45,7 @@ std::string_view words(Cause cause) {
     case Cause::bad_model: return "the model cannot be read";
     case Cause::unknown_model_architecture: return "the engine does not know this kind of model";
     case Cause::bad_argument: return "an argument was refused";
+    case Cause::unknown_device: return "the engine does not have this device";
     case Cause::address_in_use: return "its address could not be used";
     case Cause::illegal_instruction:
       return "the engine uses instructions that this processor does not have";
@@ -61,6 +62,7 @@ std::string_view words(Cause cause) {
 errc code_for(Cause cause, Phase phase) noexcept {
   switch (cause) {
     case Cause::out_of_memory: return errc::out_of_memory;
+    case Cause::unknown_device: return errc::unknown_device;
     case Cause::bad_model: return errc::invalid_model;
     case Cause::unknown_model_architecture: return errc::unsupported_model;
     case Cause::missing_library:
@@ -88,6 +90,7 @@ std::string_view advice(Cause cause) noexcept {
     case Cause::unknown_model_architecture: return "get a newer engine with: tools/get-engine";
     case Cause::bad_argument:
       return "check LoadOptions::server_args, and that the engine is recent";
+    case Cause::unknown_device: return "name one that the engine lists";
     case Cause::address_in_use:
       return "check that LoadOptions::runtime_dir is a folder that can be written to";
     case Cause::illegal_instruction:

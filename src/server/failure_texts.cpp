@@ -81,6 +81,7 @@ constexpr std::array texts{
     FailureText{"what():*Resource temporarily unavailable", Cause::out_of_memory},
 
     // What we, or the caller's extra arguments, asked for.
+    FailureText{"error while handling argument*: invalid device:", Cause::unknown_device},
     FailureText{"error: invalid argument: -", Cause::bad_argument},
     FailureText{"error: unknown argument: -", Cause::bad_argument},
     FailureText{"error: invalid parameter for argument:", Cause::bad_argument},

@@ -2,6 +2,7 @@
 
 #include "http/collect.hpp"
 #include "server/completion_request.hpp"
+#include "server/device_list.hpp"
 #include "server/diagnosis.hpp"
 #include "server/server_call.hpp"
 
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 extern "C" char** environ;
 
@@ -19,6 +21,9 @@ namespace {
 
 constexpr std::chrono::milliseconds poll_interval{15};
 constexpr std::size_t reported_lines = 20;
+
+/// The diagnosis sees more: rocBLAS lists its files after its error.
+constexpr std::size_t diagnosed_lines = 100;
 
 /// Above the host's own, so that the kernel takes the server first when memory runs out.
 int server_oom_score_adj() {
@@ -191,6 +196,7 @@ void Incarnation::stop() {
   poll_.cancel();
   silence_.cancel();
   if (question_) question_->abort();
+  if (std::exchange(devices_, nullptr)) return report_down({.asked = true});  // it has ended
   child_->stop(process::default_stop_plan(limits_.stop_grace, limits_.reap));
 }
 
@@ -208,12 +214,34 @@ void Incarnation::condemn(Failure failure) {
 void Incarnation::exited(process::ExitStatus status) {
   if (condemned_) return report_down({.failure = std::move(*condemned_)});
   if (stopping_) return report_down({.asked = true});
-  report_down({.failure = make_failure({.phase = phase(),
-                                        .exit = status,
-                                        .on_gpu = spec_.on_gpu(),
-                                        .any_output = any_output_,
-                                        .last_lines = child_->last_lines(reported_lines)},
-                                       spec_.device)});
+  auto failure = make_failure({.phase = phase(),
+                               .exit = status,
+                               .on_gpu = spec_.on_gpu(),
+                               .any_output = any_output_,
+                               .last_lines = child_->last_lines(diagnosed_lines)},
+                              spec_.device);
+  if (failure.cause == Cause::unknown_device) return ask_for_devices(std::move(failure));
+  report_down({.failure = std::move(failure)});
+}
+
+/// Whoever names a device that is not there wants to know which are: the engine is asked, and only
+/// then is the failure told.
+void Incarnation::ask_for_devices(Failure failure) {
+  poll_.cancel();
+  silence_.cancel();
+  if (question_) question_->abort();
+  auto answered = [weak = weak_from_this(), failure = std::move(failure)](
+                      const std::optional<std::vector<std::string>>& devices) mutable {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->devices_.reset();
+    failure.message += devices ? "; " + describe_device_list(*devices)
+                               : std::string("; it does not say which it has");
+    self->report_down({.failure = std::move(failure)});
+  };
+  devices_ =
+      DeviceQuestion::ask(runtime_, spec_, child_environment(spec_, identity_, host_environment()),
+                          std::move(answered));
 }
 
 void Incarnation::report_down(Down down) {

@@ -7,6 +7,7 @@
 #include "http/exchange.hpp"
 #include "process/child_process.hpp"
 #include "runtime/timer.hpp"
+#include "server/device_question.hpp"
 #include "server/launch.hpp"
 #include "server/load_log.hpp"
 #include "server/readiness.hpp"
@@ -67,6 +68,7 @@ class Incarnation : public std::enable_shared_from_this<Incarnation> {
   void took_line(std::string_view line);
   void watch_silence();
   void exited(process::ExitStatus status);
+  void ask_for_devices(Failure failure);
   void report_down(Down down);
   Phase phase() const;
 
@@ -81,6 +83,7 @@ class Incarnation : public std::enable_shared_from_this<Incarnation> {
   Timer poll_, silence_;
   std::shared_ptr<process::ChildProcess> child_;
   std::shared_ptr<http::Exchange> question_;
+  std::shared_ptr<DeviceQuestion> devices_;  // asked after the end, for its failure
   std::optional<Failure> condemned_;
   bool any_output_ = false;
   bool stopping_ = false;

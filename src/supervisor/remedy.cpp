@@ -13,6 +13,7 @@ Remedy remedy_for(Cause cause) noexcept {
     case Cause::crash_at_device_init:
     case Cause::hung: return {.quarantine_device = true};
     case Cause::out_of_memory: return {.never_the_same = true, .lacks_memory = true};
+    case Cause::unknown_device:
     case Cause::missing_library:
     case Cause::damaged_library:
     case Cause::wrong_architecture:

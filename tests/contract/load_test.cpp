@@ -84,8 +84,9 @@ TEST_CASE("a Vulkan device that is not there is a typed error after one spawn, n
   auto options = vulkan_options();
   options.device = "vulkan:7";
   const auto load = fail_to_load(ascii_model(), options);
-  CHECK(load.failure.code == errc::load_failed);
-  CHECK(load.failure.cause == Cause::bad_argument);
+  CHECK(load.failure.code == errc::unknown_device);
+  CHECK(load.failure.cause == Cause::unknown_device);
+  CHECK(says(load.failure.message, "it lists"));
   CHECK(load.spawned == 1);
 }
 

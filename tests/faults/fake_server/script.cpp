@@ -131,6 +131,7 @@ const std::map<std::string, Setter, std::less<>>& setters() {
       {"no_unix", flag(&Script::no_unix)},
       {"old_dialect", flag(&Script::old_dialect)},
       {"dialect", exactly(&Script::old_dialect, "old")},
+      {"list_devices", exactly(&Script::no_device_list, "fail")},
       {"devices", words(&Script::devices)},
       {"offloaded", words(&Script::offloaded)},
       {"train_context", number(&Script::train_context)},

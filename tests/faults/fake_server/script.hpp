@@ -49,7 +49,8 @@ struct Script {
   bool stranger = false;
   bool no_unix = false;
   bool old_dialect = false;
-  std::string devices;  ///< of --list-devices: "Vulkan0,Vulkan1"
+  bool no_device_list = false;  ///< --list-devices fails
+  std::string devices;          ///< of --list-devices: "Vulkan0,Vulkan1"
   std::string offloaded = "3/3";
   int train_context = 0;  ///< 0 = no cap
 

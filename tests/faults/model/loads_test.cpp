@@ -123,6 +123,19 @@ TEST_CASE("a missing, a damaged and a foreign library are three causes, and the 
   }
 }
 
+TEST_CASE("the telling line may stand far before the end, and the report has the last twenty") {
+  std::string words =
+      "rocBLAS error: Cannot read /opt/TensileLibrary.dat: No such file or directory for GPU arch "
+      ": gfx1103";
+  for (int file = 1; file <= 60; ++file)
+    words += "\nfile " + std::to_string(file);
+  const auto failure = dying_load("loading:signal:ABRT", words);
+  CHECK(failure.cause == Cause::unsupported_gfx);
+  CHECK(says(failure.message, "rocBLAS"));
+  REQUIRE(failure.last_lines.size() == 20);
+  CHECK(failure.last_lines.back() == "file 60");
+}
+
 TEST_CASE("an illegal instruction condemns the engine") {
   const auto failure = dying_load("loading:signal:ILL", "");
   CHECK(failure.code == errc::engine_broken);

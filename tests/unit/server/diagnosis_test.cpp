@@ -146,6 +146,7 @@ TEST_CASE("causes of the model, the engine and the memory have their codes in ev
     CAPTURE(name(phase));
     CHECK(code_for(Cause::out_of_memory, phase) == errc::out_of_memory);
     CHECK(code_for(Cause::bad_model, phase) == errc::invalid_model);
+    CHECK(code_for(Cause::unknown_device, phase) == errc::unknown_device);
     CHECK(code_for(Cause::unknown_model_architecture, phase) == errc::unsupported_model);
     for (const auto cause : {Cause::missing_library, Cause::damaged_library,
                              Cause::wrong_architecture, Cause::illegal_instruction}) {
