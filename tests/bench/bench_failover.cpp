@@ -8,6 +8,7 @@
 #include <llamavisor/llamavisor.hpp>
 
 #include "bench.hpp"
+#include "event_log.hpp"
 #include "processes.hpp"
 
 #include <fmt/format.h>
@@ -31,9 +32,10 @@ double ms_since(Clock::time_point start) {
 
 /// What one kind of failure cost, over some rounds.
 struct Outcome {
-  std::vector<double> gaps;  // ms from the fault to the next token
-  int lost = 0;              // streams that ended otherwise than well
-  int equal = 0;             // whose text equals that of the unbroken run
+  std::vector<double> gaps;    // ms from the fault to the next token
+  std::vector<double> spawns;  // ms from the fault to the process that takes over, where one starts
+  int lost = 0;                // streams that ended otherwise than well
+  int equal = 0;               // whose text equals that of the unbroken run
   int rounds = 0;
   std::string ways;
 };
@@ -65,13 +67,18 @@ struct Bench {
   /// Loads, strikes after `at` tokens, and reads to the end.
   void round(Outcome& outcome, bool standby, int at,
              const std::function<void(pid_t)>& strike) const {
-    auto loaded = load_model(model, options(standby));
+    const test::EventLog log;
+    auto with_log = options(standby);
+    with_log.on_event = log.handler();
+    auto loaded = load_model(model, with_log);
+    if (standby) log.wait_for(Event::Kind::started, 2);
     const std::string prompt = "Tell me about llamas.";
     const std::string whole = loaded.generate(prompt, greedy()).result().text;
     const pid_t victim = test::own_servers().front();
     auto stream = loaded.generate(prompt, greedy());
     int count = 0;
     Clock::time_point struck;
+    std::chrono::system_clock::time_point struck_at;  // the clock of events
     bool waiting = false;
     for (const auto& token : stream) {
       if (waiting && !token.text.empty()) {
@@ -80,9 +87,15 @@ struct Bench {
       }
       if (++count == at) {
         struck = Clock::now();
+        struck_at = std::chrono::system_clock::now();
         strike(victim);
         waiting = true;
       }
+    }
+    if (!standby) {
+      const std::chrono::duration<double, std::milli> spawn =
+          log.wait_for(Event::Kind::started, 2).time - struck_at;
+      outcome.spawns.push_back(spawn.count());
     }
     const auto& result = stream.result();
     ++outcome.rounds;
@@ -100,7 +113,10 @@ struct Bench {
     for (int number = 0; number < rounds; ++number)
       round(outcome, standby, 5 + 13 * number, strike);
     fmt::print(
-        "| {} | {} | {:.0f} | {:.0f} | {} | {} of {} | {}|\n", what, standby ? "warm" : "cold",
+        "| {} | {} | {} | {:.0f} | {:.0f} | {} | {} of {} | {}|\n", what, standby ? "warm" : "cold",
+        outcome.spawns.empty() ? "-"
+                               : fmt::format("{:.1f}", *std::max_element(outcome.spawns.begin(),
+                                                                         outcome.spawns.end())),
         bench::median(outcome.gaps),
         outcome.gaps.empty() ? 0 : *std::max_element(outcome.gaps.begin(), outcome.gaps.end()),
         outcome.lost, outcome.equal, outcome.rounds, outcome.ways);
@@ -118,9 +134,10 @@ int main(int argc, char** argv) try {
   const Bench bench{argv[1], argv[2], argc > 3 ? std::atoi(argv[3]) : 5};
   const auto send = [](int signal) { return [signal](pid_t pid) { ::kill(pid, signal); }; };
   fmt::print(
-      "| fault | CPU server | to the next token, median ms | worst ms | lost | equal text | ways "
+      "| fault | CPU server | to the new process, worst ms | to the next token, median ms | worst "
+      "ms | lost | equal text | ways "
       "|\n");
-  fmt::print("|---|---|---|---|---|---|---|\n");
+  fmt::print("|---|---|---|---|---|---|---|---|\n");
   bench.report("SIGKILL", false, send(SIGKILL));
   if (bench.device != "cpu") bench.report("SIGKILL", true, send(SIGKILL));
   bench.report("SIGSEGV", false, send(SIGSEGV));
