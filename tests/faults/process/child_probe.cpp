@@ -138,28 +138,42 @@ int leave_grandchild(const Arguments&) {
   return 3;
 }
 
+// Until a byte comes, or the other end is closed.
+void wait_for(int descriptor) {
+  char byte;
+  while (::read(descriptor, &byte, 1) < 0 && errno == EINTR) {
+  }
+}
+
 // Leaves one behind that has left the group and floods the pipe that it has kept, until nobody
-// reads it any more.
+// reads it any more. It has left before we end, or it would end with the group; and it floods after
+// our line is out, which within the flood would not be a line.
 int leave_escaped_flood(const Arguments&) {
+  int left[2], told[2];
+  if (::pipe(left) != 0 || ::pipe(told) != 0) return 1;
   const pid_t grandchild = ::fork();
   if (grandchild == 0) {
     ::setsid();
+    ::close(left[1]);
+    ::close(told[1]);
+    wait_for(told[0]);
     const std::string line(100, 'x');
     while (std::puts(line.c_str()) >= 0) {
     }
     ::_exit(0);
   }
+  ::close(left[1]);
+  wait_for(left[0]);
   say("grandchild " + std::to_string(grandchild));
-  return 3;
+  return 3;  // which closes told[1]
 }
 
 // A parent that waits, and a grandchild in the group that takes no TERM.
 int keep_deaf_grandchild(const Arguments&) {
+  ::signal(SIGTERM, SIG_IGN);  // before the fork: the grandchild is deaf from its first moment
   const pid_t grandchild = ::fork();
-  if (grandchild == 0) {
-    ::signal(SIGTERM, SIG_IGN);
-    wait_for_ever();
-  }
+  if (grandchild == 0) wait_for_ever();
+  ::signal(SIGTERM, SIG_DFL);
   say("grandchild " + std::to_string(grandchild));
   wait_for_ever();
   return 0;
