@@ -11,13 +11,14 @@ void StreamSource::set_hooks(Hooks hooks) {
 
 bool StreamSource::push(Token token) {
   if (!keep_tokens_) return true;
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (cancelled_) return true;
   tokens_.push_back(std::move(token));
+  if (tokens_.size() >= high_water) paused_ = true;
+  const bool full = paused_;
+  lock.unlock();  // first: a reader that woke to a held lock would sleep a second time
   changed_.notify_one();
-  if (tokens_.size() < high_water) return true;
-  paused_ = true;
-  return false;
+  return !full;
 }
 
 void StreamSource::finish(GenerateResult result) {
