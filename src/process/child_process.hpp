@@ -59,6 +59,9 @@ class ChildProcess {
   std::vector<std::string> last_lines(std::size_t count) const;
   std::uint64_t resident_memory() const;  ///< bytes, from /proc; 0 when it has ended
 
+  /// What it and its group have used of all processors, from /proc; 0 when it has ended.
+  std::chrono::milliseconds processor_time() const;
+
   /// The TCP port on which the child itself listens on 127.0.0.1, from /proc/<pid>/fd and
   /// /proc/net/tcp; unset while there is none.
   std::optional<std::uint16_t> listening_tcp_port() const;

@@ -36,6 +36,9 @@ std::vector<std::string> ChildProcess::last_lines(std::size_t) const {
 std::uint64_t ChildProcess::resident_memory() const {
   return 0;
 }
+std::chrono::milliseconds ChildProcess::processor_time() const {
+  return {};
+}
 std::optional<std::uint16_t> ChildProcess::listening_tcp_port() const {
   return std::nullopt;
 }

@@ -190,6 +190,10 @@ std::uint64_t ChildProcess::resident_memory() const {
   return running() ? process::resident_memory("/proc", pid()) : 0;
 }
 
+std::chrono::milliseconds ChildProcess::processor_time() const {
+  return running() ? process::processor_time("/proc", pid()) : std::chrono::milliseconds{0};
+}
+
 std::optional<std::uint16_t> ChildProcess::listening_tcp_port() const {
   if (!running()) return std::nullopt;
   return process::listening_tcp_port("/proc", pid());

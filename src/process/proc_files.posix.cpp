@@ -52,6 +52,41 @@ std::uint64_t resident_memory(const fs::path& proc, std::int64_t pid) {
   return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+namespace {
+
+// "pid (name) state ppid pgrp ... utime stime": fields 5, 14 and 15, counted from 1 (proc(5)). The
+// name may hold spaces and brackets, so the fields are counted from the last bracket on.
+std::uint64_t ticks_if_in_group(const fs::path& stat, std::int64_t group) {
+  std::ifstream file(stat);
+  std::string line;
+  std::getline(file, line);
+  const auto bracket = line.rfind(')');
+  if (bracket == std::string::npos) return 0;
+  std::istringstream fields(line.substr(bracket + 1));
+  std::string skipped;
+  std::int64_t process_group = 0;
+  std::uint64_t user = 0, kernel = 0;
+  fields >> skipped >> skipped >> process_group;
+  for (int field = 6; field < 14; ++field)
+    fields >> skipped;
+  if (!(fields >> user >> kernel) || process_group != group) return 0;
+  return user + kernel;
+}
+
+}  // namespace
+
+std::chrono::milliseconds processor_time(const fs::path& proc, std::int64_t group) {
+  std::uint64_t ticks = 0;
+  std::error_code error;
+  const fs::directory_iterator end;
+  for (fs::directory_iterator entry(proc, error); !error && entry != end; entry.increment(error)) {
+    if (!parse<std::int64_t>(entry->path().filename().string(), 10)) continue;
+    ticks += ticks_if_in_group(entry->path() / "stat", group);
+  }
+  return std::chrono::milliseconds(ticks * 1000 /
+                                   static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
+}
+
 // A line: "0: 0100007F:1F90 00000000:0000 0A queues timer retransmits uid timeout inode ...". The
 // address is the number as it lies in memory, so its text depends on the machine's byte order.
 std::optional<std::uint16_t> listening_tcp_port(const fs::path& proc, std::int64_t pid) {

@@ -265,6 +265,10 @@ std::uint64_t Incarnation::memory() const {
   return child_ ? child_->resident_memory() : 0;
 }
 
+std::chrono::milliseconds Incarnation::processor_time() const {
+  return child_ ? child_->processor_time() : std::chrono::milliseconds{0};
+}
+
 std::vector<std::string> Incarnation::last_lines() const {
   return child_ ? child_->last_lines(reported_lines) : std::vector<std::string>{};
 }

@@ -54,6 +54,7 @@ class Incarnation : public std::enable_shared_from_this<Incarnation> {
   const Readiness& facts() const noexcept { return readiness_; }
   const LoadLog& log() const noexcept { return log_; }
   std::uint64_t memory() const;
+  std::chrono::milliseconds processor_time() const;
   std::vector<std::string> last_lines() const;
 
  private:

@@ -33,6 +33,9 @@ ServerCall ask_health() {
 ServerCall ask_properties() {
   return {.target = "/props"};
 }
+ServerCall ask_adapters() {
+  return {.target = "/lora-adapters"};
+}
 ServerCall ask_slots() {
   return {.target = "/slots"};
 }

@@ -24,6 +24,7 @@ struct ServerCall {
 ServerCall ask_health();
 ServerCall ask_properties();
 ServerCall ask_slots();
+ServerCall ask_adapters();
 ServerCall ask_tokenize(std::string_view text, bool add_special, bool parse_special);
 ServerCall ask_detokenize(std::span<const TokenId> ids);
 ServerCall ask_apply_template(std::span<const Message> messages);

@@ -23,7 +23,7 @@ void Watchdog::progress(Time now) {
   probed_at_.reset();
 }
 
-void Watchdog::probe_answered(Time now) {
+void Watchdog::spare(Time now) {
   probed_at_.reset();
   quiet_since_ = now;
 }
@@ -50,7 +50,7 @@ Watchdog::Action Watchdog::expired(Time now) {
   };
   if (expectation_ == Expectation::nothing) return Action::none;
   if (over(last_progress_, hard())) return Action::hung;
-  if (probed_at_) return over(*probed_at_, limits_.probe) ? Action::hung : Action::none;
+  if (probed_at_) return over(*probed_at_, limits_.probe) ? Action::unanswered : Action::none;
   if (limits_.probe.count() == 0 || !over(quiet_since_, soft())) return Action::none;
   probed_at_ = now;
   return Action::probe;

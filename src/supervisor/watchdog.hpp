@@ -17,22 +17,25 @@ enum class Expectation {
 };
 
 /// `/health` and keep-alives prove only the HTTP threads: with the compute thread frozen they go on
-/// for ever. `/slots` passes through the compute loop. So a server hangs when there was no progress
-/// for the soft limit *and* `/slots` stays unanswered for the probe limit; or when there was no
-/// progress for the hard limit, whatever answers.
+/// for ever. A probe (`LoopProbe`) waits for the compute loop, so it waits for the end of a decode
+/// as well, and one decode of a long prompt on a slow processor takes minutes: such a server uses
+/// its processors, a frozen one does not. So a server hangs when there was no progress for the soft
+/// limit *and* the probe stays unanswered for the probe limit *and* the server used next to no
+/// processor time meanwhile; or when there was no progress for the hard limit, whatever answers.
 ///
-/// | state    | progress | soft limit over | probe answered | probe limit over | hard limit over |
-/// |----------|----------|-----------------|----------------|------------------|-----------------|
-/// | resting  | resting  | -               | -              | -                | -               |
-/// | watching | watching | probe → probing | -              | -                | hung            |
-/// | probing  | watching | -               | spared         | hung             | hung            |
-/// | spared   | watching | -               | -              | -                | hung            |
+/// | state    | progress | soft limit over | spare  | probe limit over | hard limit over |
+/// |----------|----------|-----------------|--------|------------------|-----------------|
+/// | resting  | resting  | -               | -      | -                | -               |
+/// | watching | watching | probe → probing | -      | -                | hung            |
+/// | probing  | watching | -               | spared | unanswered       | hung            |
+/// | spared   | watching | -               | -      | -                | hung            |
 ///
-/// A spared server is probed again each soft limit.
+/// After `unanswered` the caller looks at the processor time, and spares the server or kills it. A
+/// spared server is probed again each soft limit.
 class Watchdog {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  enum class Action { none, probe, hung };
+  enum class Action { none, probe, unanswered, hung };
 
   explicit Watchdog(const Limits& limits) : limits_(limits) {}
 
@@ -42,7 +45,8 @@ class Watchdog {
   /// A token, or a piece of a prompt.
   void progress(Time now);
 
-  void probe_answered(Time now);
+  /// The probe was answered, or the server computes.
+  void spare(Time now);
 
   /// When to call `expired` next; empty while there is nothing to wait for.
   std::optional<Time> deadline() const;
@@ -56,7 +60,7 @@ class Watchdog {
   Limits limits_;
   Expectation expectation_ = Expectation::nothing;
   Time last_progress_{};
-  Time quiet_since_{};  ///< of the soft limit: progress, or the last answered probe
+  Time quiet_since_{};  ///< of the soft limit: progress, or the last time that it was spared
   std::optional<Time> probed_at_;
 };
 

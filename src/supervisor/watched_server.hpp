@@ -5,10 +5,13 @@
 #include "runtime/timer.hpp"
 #include "server/incarnation.hpp"
 #include "supervisor/job.hpp"
+#include "supervisor/loop_probe.hpp"
 #include "supervisor/watchdog.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace llamavisor::supervisor {
@@ -48,6 +51,8 @@ class WatchedServer : public std::enable_shared_from_this<WatchedServer> {
   void watch();
   void act(Watchdog::Action action);
   void probe();
+  void judge();
+  bool computes() const;
   void condemn_hung();
   void examined(bool sound);
 
@@ -57,7 +62,12 @@ class WatchedServer : public std::enable_shared_from_this<WatchedServer> {
   std::shared_ptr<server::Incarnation> incarnation_;
   Watchdog watchdog_;
   Timer watch_, probe_limit_, examination_limit_;
-  std::shared_ptr<http::Exchange> probe_, examination_;
+  struct Probe {
+    std::chrono::steady_clock::time_point began{};
+    std::chrono::milliseconds processor_time{};  ///< of the server, when it began
+    std::optional<LoopProbe> calls{};
+  } probe_;
+  std::shared_ptr<http::Exchange> examination_;
   Failure examined_failure_;
   std::vector<std::function<void()>> on_sound_;
   bool progress_since_examined_ = false;

@@ -59,7 +59,7 @@ class Completion {
   }
 
   void wait_while_frozen() {
-    server_.wait_while_frozen([this] { check_client(); });
+    server_.wait_for_loop(false, [this] { check_client(); });
   }
 
   void pause(std::chrono::microseconds time) {
@@ -70,6 +70,17 @@ class Completion {
           slice, std::chrono::duration_cast<std::chrono::microseconds>(end - Clock::now())));
       if (time > slice) check_client();
     }
+  }
+
+  // Like the real one's: not even a client that goes ends it.
+  void decode() {
+    if (script_.decode_ms == 0 || !faulty_) return;
+    server_.begin_decode();
+    const auto end = Clock::now() + std::chrono::milliseconds(script_.decode_ms);
+    while (Clock::now() < end) {
+      if (!script_.decode_computes) Server::pause_briefly();
+    }
+    server_.end_decode();
   }
 
   void send_progress(int processed) {
@@ -89,6 +100,7 @@ class Completion {
     while (processed < size) {
       wait_while_frozen();
       pause(std::chrono::milliseconds(script_.prompt_delay_ms));
+      decode();
       processed = std::min(size, processed + batch);
       slot.progress(processed - answer_.cached, 0);
       send_progress(processed);
@@ -102,7 +114,14 @@ class Completion {
     reach(Moment::Place::token, sent);
     if (faulty_) {
       if (script_.flood_in_stream && sent == 0) server_.flood();
-      if (script_.no_tokens) send_only_pings();
+      if (script_.no_tokens) {
+        if (request_.stream) stream_.begin();
+        wait_for_client_to_go();
+      }
+      if (script_.freeze_decode_after >= 0 && sent >= script_.freeze_decode_after) {
+        server_.freeze_in_decode();
+        wait_for_client_to_go();
+      }
       if (script_.freeze_after >= 0 && sent >= script_.freeze_after) server_.freeze();
       if (script_.rst_after == sent) {
         connection_.flush();
@@ -117,8 +136,7 @@ class Completion {
     return true;
   }
 
-  [[noreturn]] void send_only_pings() {
-    if (request_.stream) stream_.begin();
+  [[noreturn]] void wait_for_client_to_go() {
     while (true) {
       check_client();
       Server::pause_briefly();

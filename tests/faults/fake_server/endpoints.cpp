@@ -47,11 +47,17 @@ std::string health(Server& server) {
   return R"({"status":"ok"})";
 }
 
-/// These pass through the compute loop: while that is frozen they are not answered.
-void wait_for_compute_loop(Server& server, const Connection& connection) {
-  server.wait_while_frozen([&] {
+/// What passes through the compute loop is not answered while that is frozen; nor, but for a few
+/// things, while it is in a decode.
+void wait_for_compute_loop(Server& server, const Connection& connection, bool decodes = false) {
+  server.wait_for_loop(decodes, [&] {
     if (connection.gone()) throw Gone();
   });
+}
+
+std::string adapters(Server& server, const Connection& connection) {
+  if (!server.script.adapters_at_once) wait_for_compute_loop(server, connection, true);
+  return "[]";
 }
 
 std::string props(Server& server, const Connection& connection) {
@@ -177,7 +183,7 @@ void answer_endpoint(Server& server, Connection& connection, const Request& requ
       {"POST /tokenize", [&] { return tokenize_answer(server, request); }},
       {"POST /detokenize", [&] { return detokenize_answer(server, request); }},
       {"POST /apply-template", [&] { return apply_template(server, request); }},
-      {"GET /lora-adapters", [] { return std::string("[]"); }},
+      {"GET /lora-adapters", [&] { return adapters(server, connection); }},
       {"GET /metrics", [] { return not_supported("metrics endpoint", "--metrics"); }},
       {"POST /v1/embeddings", [] { return not_supported("embeddings", "--embeddings"); }},
   };

@@ -58,6 +58,7 @@ struct Script {
   int health_delay_ms = 0;
   bool health_lies = false;
   bool slots_silent = false;
+  bool adapters_at_once = false;  ///< /lora-adapters does not wait for the compute loop
 
   // Completions. Those after the first `skip` ones have the faults below.
   int skip = 0;
@@ -65,15 +66,18 @@ struct Script {
   int completion_error_event_after = -1;  ///< tokens, as all below
   int rst_after = -1;
   int freeze_after = -1;
+  int freeze_decode_after = -1;
   bool no_tokens = false;
   bool never_close = false;
   bool end_without_final = false;
 
   // How completions are made and sent.
   int token_delay_us = 0;
-  int prompt_delay_ms = 0;  ///< for each batch
-  int prompt_batch = 0;     ///< tokens; 0 = as -b says
-  int ping_ms = 0;          ///< 0 = as --sse-ping-interval says
+  int prompt_delay_ms = 0;       ///< for each batch
+  int decode_ms = 0;             ///< for each batch, with the compute loop held up meanwhile
+  bool decode_computes = false;  ///< uses a processor all the while
+  int prompt_batch = 0;          ///< tokens; 0 = as -b says
+  int ping_ms = 0;               ///< 0 = as --sse-ping-interval says
   std::vector<std::size_t> cuts;
   bool cut_every = false;
   int glue = 1;  ///< events that share one write

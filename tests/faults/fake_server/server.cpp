@@ -128,6 +128,11 @@ void Server::freeze() {
   if (!frozen_.exchange(true)) story.tell("frozen");
 }
 
+void Server::freeze_in_decode() {
+  begin_decode();
+  story.tell("frozen");
+}
+
 void Server::pause_briefly() {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }

@@ -39,16 +39,19 @@ class Server {
   std::string alias() const;
   bool key_fits(const Request& request) const;
 
-  /// Waits for as long as nothing is computed. `meanwhile` is called every few milliseconds and
-  /// may throw.
+  /// Waits for as long as the compute loop does not turn; with `decodes`, also until no decode
+  /// holds it up. `meanwhile` is called every few milliseconds and may throw.
   template <typename Function>
-  void wait_while_frozen(Function meanwhile) const {
-    while (frozen_ || stopping_) {
+  void wait_for_loop(bool decodes, Function meanwhile) const {
+    while (frozen_ || stopping_ || (decodes && decodes_ > 0)) {
       meanwhile();
       pause_briefly();
     }
   }
   void freeze();
+  void freeze_in_decode();  ///< a decode that never ends
+  void begin_decode() { ++decodes_; }
+  void end_decode() { --decodes_; }
   static void pause_briefly();
 
   /// Writes the script's flood to stderr.
@@ -69,7 +72,7 @@ class Server {
   int context_ = 0;
   std::string key_;
   std::atomic<bool> loading_{true}, stopping_{false}, frozen_{false};
-  std::atomic<int> active_{0};
+  std::atomic<int> active_{0}, decodes_{0};
   std::atomic<int> refused_while_loading_{0};
   std::atomic<std::int64_t> last_activity_{0};
 };

@@ -133,6 +133,47 @@ TEST_CASE("a GPU whose compute thread freezes is quarantined, and the answer goe
   CHECK(world.started("gpu") == 1);
 }
 
+TEST_CASE("a GPU that hangs inside a decode is found out, although /slots is answered meanwhile") {
+  const FakeWorld world("skip=1 ping_ms=20 gpu:freeze_decode=after:7");
+  auto options = world.gpu();
+  options.limits = short_limits();
+  options.limits.generation_hard = 0ms;
+  const auto model = world.load(options);
+  auto stream = model.generate("Hello", greedy(40));
+  CHECK(join({}, stream) == unbroken("Hello", greedy(40)).text);
+  CHECK(stream.result_or_throw().device == "cpu");
+  CHECK(world.log().wait_for(Kind::crashed).failure->cause == Cause::hung);
+}
+
+TEST_CASE("an old server that hangs is found out, although it answers /lora-adapters meanwhile") {
+  const FakeWorld world("skip=1 ping_ms=20 adapters=at_once gpu:freeze_compute=after:7");
+  auto options = world.gpu();
+  options.limits = short_limits();
+  options.limits.generation_hard = 0ms;
+  const auto model = world.load(options);
+  CHECK(model.generate("Hello", greedy(40)).result_or_throw().device == "cpu");
+  CHECK(world.log().wait_for(Kind::crashed).failure->cause == Cause::hung);
+}
+
+TEST_CASE("a decode that outlasts every limit but the hard one is left alone while it computes") {
+  const FakeWorld world("skip=1 ping_ms=20 prompt_batch=400 decode_ms=1000 decode_computes");
+  auto options = world.cpu();
+  options.limits.prompt_soft = options.limits.probe = 200ms;
+  const auto model = world.load(options);
+  CHECK(model.generate(std::string(800, 'x'), greedy(10)).result_or_throw().generated_tokens == 10);
+  CHECK(world.started() == 1);
+}
+
+TEST_CASE("a decode that outlasts the limits and uses no processor hangs") {
+  const FakeWorld world("skip=1 ping_ms=20 gpu:decode_ms=600000");
+  auto options = world.gpu();
+  options.limits = short_limits();
+  options.limits.prompt_soft = options.limits.probe = 200ms;
+  const auto model = world.load(options);
+  CHECK(model.generate("Hello", greedy(10)).result_or_throw().device == "cpu");
+  CHECK(world.log().wait_for(Kind::crashed).failure->cause == Cause::hung);
+}
+
 TEST_CASE("a server that gives no token for ever hits the hard limit, whatever it answers") {
   const FakeWorld world("skip=1 ping_ms=20 gpu:no_tokens");
   auto options = world.gpu();

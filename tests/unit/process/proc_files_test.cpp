@@ -95,5 +95,23 @@ TEST_CASE("resident memory is counted in bytes, and is 0 where the process is go
   CHECK(resident_memory(proc.root(), 7) == 0);
 }
 
+TEST_CASE("processor time is the group's, whatever its processes are called") {
+  ProcFolder proc;
+  const auto stat = [](const std::string& pid, const std::string& group, int user, int kernel) {
+    return pid + " (llama) 7 9 (x) S 1 " + group + " 7 0 -1 4194304 1 2 3 4 " +
+           std::to_string(user) + " " + std::to_string(kernel) + " 0 0 20 0 9 0 1\n";
+  };
+  const int second = static_cast<int>(::sysconf(_SC_CLK_TCK));
+  proc.write("stat", stat("7", "7", second, 2 * second));
+  for (const auto& [pid, group] : {std::pair{"8", "7"}, {"9", "10"}}) {
+    std::filesystem::create_directory(proc.root() / pid);
+    std::ofstream(proc.root() / pid / "stat") << stat(pid, group, second, 0);
+  }
+  CHECK(processor_time(proc.root(), 7) == std::chrono::seconds(4));
+  CHECK(processor_time(proc.root(), 11) == std::chrono::seconds(0));
+  proc.write("stat", "7 (torn");
+  CHECK(processor_time(proc.root(), 7) == std::chrono::seconds(1));
+}
+
 }  // namespace
 }  // namespace llamavisor::process

@@ -16,7 +16,8 @@ using llamavisor::test::thrown_by;
 TEST_CASE("server call: what needs no words is asked without a body", "[server]") {
   for (const auto& [call, target] : {std::pair{ask_health(), "/health"},
                                      {ask_properties(), "/props"},
-                                     {ask_slots(), "/slots"}}) {
+                                     {ask_slots(), "/slots"},
+                                     {ask_adapters(), "/lora-adapters"}}) {
     CHECK(call.method == "GET");
     CHECK(call.target == target);
     CHECK(call.body.empty());
