@@ -68,7 +68,7 @@ void Screen::end_answer(const GenerateResult& result, const GenerateOptions& opt
   if (const auto why = why_it_ended(result, options, context_length); !why.empty()) note(why);
 }
 
-void Screen::note(std::string_view line) {
+void Screen::note(std::string_view line) const {
   cli::write_error_line(dim_ ? fmt::format("\x1b[2m({})\x1b[0m", line) : fmt::format("({})", line));
 }
 

@@ -24,7 +24,7 @@ class Screen {
   void end_answer(const GenerateResult& result, const GenerateOptions& options, int context_length);
 
   /// A line beside the conversation.
-  void note(std::string_view line);
+  void note(std::string_view line) const;
 
   /// Lines beside the conversation.
   void notes(std::string_view lines) { cli::write_error(lines); }

@@ -120,7 +120,7 @@ void CompletionJob::advance() try {
 void CompletionJob::ask(const server::ServerCall& question) {
   exchange_ =
       http::collect(supervisor_->runtime(), server_.endpoint, server_.request(question),
-                    [self = shared_from_this()](http::Collected answer) {
+                    [self = shared_from_this()](const http::Collected& answer) {
                       self->exchange_.reset();
                       if (answer.end != http::End::complete) return self->broken(answer.detail);
                       if (answer.status != 200) {

@@ -36,13 +36,14 @@ class ChildProcess {
 
   /// Starts the child. Call-backs never come from within. On failure returns null and fills
   /// `error`; nothing is left behind then.
-  static std::shared_ptr<ChildProcess> spawn(std::shared_ptr<Runtime> runtime, SpawnRequest request,
-                                             Handlers handlers, SpawnError& error);
+  static std::shared_ptr<ChildProcess> spawn(std::shared_ptr<Runtime> runtime,
+                                             const SpawnRequest& request, Handlers handlers,
+                                             SpawnError& error);
 
   /// The same with other system calls, for tests. They must outlive the process.
-  static std::shared_ptr<ChildProcess> spawn(std::shared_ptr<Runtime> runtime, SpawnRequest request,
-                                             Handlers handlers, SpawnError& error,
-                                             SystemCalls& calls);
+  static std::shared_ptr<ChildProcess> spawn(std::shared_ptr<Runtime> runtime,
+                                             const SpawnRequest& request, Handlers handlers,
+                                             SpawnError& error, SystemCalls& calls);
 
   /// Detaches what is left: the group is killed, the reap goes on in the background.
   ~ChildProcess();

@@ -11,8 +11,8 @@ namespace llamavisor::process {
 
 class ChildProcess::Impl {};
 
-std::shared_ptr<ChildProcess> ChildProcess::spawn(std::shared_ptr<Runtime>, SpawnRequest, Handlers,
-                                                  SpawnError& error) {
+std::shared_ptr<ChildProcess> ChildProcess::spawn(std::shared_ptr<Runtime>, const SpawnRequest&,
+                                                  Handlers, SpawnError& error) {
   error = {.step = "not available on this system", .error = ENOSYS};
   return nullptr;
 }

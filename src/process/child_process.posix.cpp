@@ -140,14 +140,13 @@ class ChildProcess::Impl : public std::enable_shared_from_this<Impl> {
 };
 
 std::shared_ptr<ChildProcess> ChildProcess::spawn(std::shared_ptr<Runtime> runtime,
-                                                  SpawnRequest request, Handlers handlers,
+                                                  const SpawnRequest& request, Handlers handlers,
                                                   SpawnError& error) {
-  return spawn(std::move(runtime), std::move(request), std::move(handlers), error,
-               SystemCalls::real());
+  return spawn(std::move(runtime), request, std::move(handlers), error, SystemCalls::real());
 }
 
 std::shared_ptr<ChildProcess> ChildProcess::spawn(std::shared_ptr<Runtime> runtime,
-                                                  SpawnRequest request, Handlers handlers,
+                                                  const SpawnRequest& request, Handlers handlers,
                                                   SpawnError& error, SystemCalls& calls) {
   error = {};
   auto impl = std::make_shared<Impl>(std::move(runtime), std::move(handlers), calls);

@@ -64,7 +64,7 @@ class Runtime::Impl {
  public:
   Impl() {
     try {
-      thread_ = start_thread("llamavisor", [loop = loop_] { loop->run(); });
+      thread = start_thread("llamavisor", [loop = loop] { loop->run(); });
     } catch (const std::system_error& error) {
       throw Error(errc::internal,
                   std::string("the runtime thread cannot be started: ") + error.what());
@@ -76,11 +76,11 @@ class Runtime::Impl {
     if (on_runtime_thread()) {
       // Usual: the last holder is often a child's reap. The runtime thread does not wait for a
       // host's handler either.
-      events_.let_go();
-      thread_.detach();
+      events.let_go();
+      thread.detach();
     }
-    loop_->post([loop = loop_.get()] { loop->context->stop(); });
-    if (thread_.joinable()) thread_.join();
+    loop->post([loop = loop.get()] { loop->context->stop(); });
+    if (thread.joinable()) thread.join();
   }
 
   // Shared with the thread, which may outlive us. The thread destroys the context, and with it
@@ -139,13 +139,13 @@ class Runtime::Impl {
     }
   };
 
-  bool on_runtime_thread() const noexcept { return loop_->id == std::this_thread::get_id(); }
+  bool on_runtime_thread() const noexcept { return loop->id == std::this_thread::get_id(); }
 
-  InUse in_use_;
-  const long process_ = current_process();
-  std::shared_ptr<Loop> loop_ = std::make_shared<Loop>();
-  EventQueue events_;
-  std::thread thread_;
+  InUse in_use;
+  const long process = current_process();
+  std::shared_ptr<Loop> loop = std::make_shared<Loop>();
+  EventQueue events;
+  std::thread thread;
 };
 
 std::shared_ptr<Runtime> Runtime::shared() {
@@ -169,24 +169,24 @@ Runtime::~Runtime() {
 }
 
 void Runtime::post(Task task) {
-  if (in_own_process()) impl_->loop_->post(std::move(task));
+  if (in_own_process()) impl_->loop->post(std::move(task));
 }
 
 void Runtime::post_event(Task task) {
-  if (in_own_process()) impl_->events_.post(std::move(task));
+  if (in_own_process()) impl_->events.post(std::move(task));
 }
 
 bool Runtime::on_runtime_thread() const noexcept {
   return impl_->on_runtime_thread();
 }
 bool Runtime::on_event_thread() const noexcept {
-  return impl_->events_.on_thread();
+  return impl_->events.on_thread();
 }
 bool Runtime::in_own_process() const noexcept {
-  return impl_->process_ == current_process();
+  return impl_->process == current_process();
 }
 asio::io_context& Runtime::context() noexcept {
-  return *impl_->loop_->context;
+  return *impl_->loop->context;
 }
 
 }  // namespace llamavisor

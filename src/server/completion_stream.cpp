@@ -49,13 +49,13 @@ class CompletionStream::Impl {
     chunk(value);
   }
 
-  void report(const json::value& progress) {
+  void report(const json::value& progress) const {
     handlers_.on_progress({.total = int_or(find(progress, "total"), 0),
                            .cached = int_or(find(progress, "cache"), 0),
                            .processed = int_or(find(progress, "processed"), 0)});
   }
 
-  void chunk(const json::value& value) {
+  void chunk(const json::value& value) const {
     CompletionChunk chunk;
     chunk.text = text_or(find(value, "content"), "");
     chunk.tokens_predicted = int_or(find(value, "tokens_predicted"), 0);

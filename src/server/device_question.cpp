@@ -36,7 +36,7 @@ void DeviceQuestion::spawn(const ServerSpec& spec, std::vector<std::string> envi
   request.command.emplace_back("--list-devices");
   const auto weak = weak_from_this();
   process::SpawnError error;
-  child_ = process::ChildProcess::spawn(runtime_, std::move(request),
+  child_ = process::ChildProcess::spawn(runtime_, request,
                                         {.on_line =
                                              [weak](std::string_view line) {
                                                const auto self = weak.lock();

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <utility>
 
-extern "C" char** environ;
+extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not so everywhere
 
 namespace llamavisor::server {
 
@@ -92,7 +92,7 @@ void Incarnation::spawn() {
   request.oom_score_adj = server_oom_score_adj();
   const auto weak = weak_from_this();
   child_ = process::ChildProcess::spawn(
-      runtime_, std::move(request),
+      runtime_, request,
       {.on_line =
            [weak](std::string_view line) {
              if (const auto self = weak.lock()) self->took_line(line);
@@ -152,7 +152,7 @@ void Incarnation::ask(const ServerCall& call) {
                              .target = call.target,
                              .body = call.body,
                              .bearer_key = with_key ? identity_.key : std::string{}},
-                            [weak = weak_from_this()](http::Collected answer) {
+                            [weak = weak_from_this()](const http::Collected& answer) {
                               const auto self = weak.lock();
                               if (!self) return;
                               self->question_.reset();

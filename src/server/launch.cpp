@@ -247,7 +247,7 @@ std::vector<std::string> child_environment(const ServerSpec& spec, const Identit
   std::vector<std::string> result;
   result.reserve(variables.size());
   for (const auto& [name, value] : variables)
-    result.push_back(name + '=' + value);
+    result.push_back(fmt::format("{}={}", name, value));
   return result;
 }
 

@@ -86,7 +86,8 @@ std::optional<LoadLog::Progress> LoadLog::count_dots(std::string_view line) {
   if (progress_.step != LoadStep::loading_weights || line.empty()) return std::nullopt;
   const auto dots = std::count(line.begin(), line.end(), '.');
   if (static_cast<std::size_t>(dots) != line.size()) return std::nullopt;
-  progress_.fraction = std::min(1.0, progress_.fraction.value_or(0) + dots / 100.0);
+  progress_.fraction =
+      std::min(1.0, progress_.fraction.value_or(0) + static_cast<double>(dots) / 100.0);
   return progress_;
 }
 

@@ -42,9 +42,9 @@ std::vector<std::shared_ptr<Job>> JobQueue::take_back(int generation) {
     if (entry.generation == generation) back.push_back(entry.job);
   }
   std::erase_if(running_, [&](const Running& entry) { return entry.generation == generation; });
-  for (auto job = back.rbegin(); job != back.rend(); ++job) {
-    ((*job)->needs_slot() ? waiting_for_slot_ : waiting_questions_).push_front(*job);
-  }
+  std::for_each(back.rbegin(), back.rend(), [this](const std::shared_ptr<Job>& job) {
+    (job->needs_slot() ? waiting_for_slot_ : waiting_questions_).push_front(job);
+  });
   return back;
 }
 

@@ -99,7 +99,7 @@ void Supervisor::unanswered(const Job& job) {
   if (const auto server = server_of(job)) server->suspect();
 }
 
-void Supervisor::server_failed(std::shared_ptr<Job> job, Failure failure) {
+void Supervisor::server_failed(std::shared_ptr<Job> job, const Failure& failure) {
   const int generation = jobs_.generation_of(*job);
   const auto server = server_of(*job);
   if (!server) return;  // it is down already, and `take_back` follows

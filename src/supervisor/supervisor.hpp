@@ -77,7 +77,7 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
   void unanswered(const Job& job);
   /// The server answered with an error of its own (a 500). If it cannot compute any more, the job
   /// runs again on the next one; if it can, the job fails with this.
-  void server_failed(std::shared_ptr<Job> job, Failure failure);
+  void server_failed(std::shared_ptr<Job> job, const Failure& failure);
   /// The connection broke. A death looks like this, its exit being only milliseconds behind; if
   /// there is none, it is as above.
   void connection_broke(std::shared_ptr<Job> job, Failure failure);

@@ -137,7 +137,7 @@ void WatchedServer::examine(Failure failure, std::function<void()> on_sound) {
   progress_since_examined_ = false;
   const auto server = running();
   examination_ = http::collect(runtime_, server.endpoint, server.request(server::ask_first_token()),
-                               [weak = weak_from_this()](http::Collected answer) {
+                               [weak = weak_from_this()](const http::Collected& answer) {
                                  const auto self = weak.lock();
                                  if (!self) return;
                                  self->examination_.reset();

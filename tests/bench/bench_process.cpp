@@ -68,7 +68,7 @@ struct Child {
       request.command = std::move(command);
       SpawnError error;
       const auto start = Clock::now();
-      process = ChildProcess::spawn(runtime, std::move(request), std::move(handlers), error);
+      process = ChildProcess::spawn(runtime, request, std::move(handlers), error);
       took = milliseconds(Clock::now() - start);
       if (!process) {
         std::fprintf(stderr, "%s: %s\n", error.step.c_str(), std::strerror(error.error));

@@ -60,7 +60,7 @@ struct Host {
     handlers.on_exit = [this](ExitStatus status) { ended.set_value(status); };
     on_runtime(*runtime, [&] {
       SpawnError error;
-      child = ChildProcess::spawn(runtime, std::move(request), std::move(handlers), error);
+      child = ChildProcess::spawn(runtime, request, std::move(handlers), error);
       if (!child) std::exit(9);
       say(output, "child " + std::to_string(child->pid()));
     });

@@ -60,7 +60,7 @@ Spawned::Spawned(SpawnRequest request, SystemCalls& calls, std::shared_ptr<Runti
     record->changed.notify_all();
   };
   on_runtime(*runtime_, [&] {
-    child_ = ChildProcess::spawn(runtime_, std::move(request), std::move(handlers), error_, calls);
+    child_ = ChildProcess::spawn(runtime_, request, std::move(handlers), error_, calls);
     started_ = child_ != nullptr;
     if (child_) pid_ = child_->pid();
   });
