@@ -91,34 +91,27 @@ void Incarnation::spawn() {
   request.working_directory = spec_.engine.folder;
   request.oom_score_adj = server_oom_score_adj();
   const auto weak = weak_from_this();
-  child_ = process::ChildProcess::spawn(
-      runtime_, request,
-      {.on_line =
-           [weak](std::string_view line) {
-             if (const auto self = weak.lock()) self->took_line(line);
-           },
-       .on_exit =
-           [weak](process::ExitStatus status) {
-             if (const auto self = weak.lock()) self->exited(status);
-           },
-       .on_unreaped =
-           [weak](std::int64_t pid) {
-             const auto self = weak.lock();
-             if (!self) return;
-             self->report_down(
-                 {.asked = self->stopping_ && !self->condemned_,
-                  .unreaped = true,
-                  .failure = {.code = errc::unreaped,
-                              .message = fmt::format("the kernel keeps process {} alive after "
-                                                     "SIGKILL: its device may need a reset",
-                                                     pid),
-                              .phase = Phase::stop}});
-           },
-       .on_output =
-           [weak] {
-             if (const auto self = weak.lock()) self->showed_life();
-           }},
-      error);
+  child_ = process::ChildProcess::spawn(runtime_, request,
+                                        {.on_line =
+                                             [weak](std::string_view line) {
+                                               if (const auto self = weak.lock())
+                                                 self->took_line(line);
+                                             },
+                                         .on_exit =
+                                             [weak](process::ExitStatus status) {
+                                               if (const auto self = weak.lock())
+                                                 self->exited(status);
+                                             },
+                                         .on_unreaped =
+                                             [weak](std::int64_t pid) {
+                                               if (const auto self = weak.lock()) self->stayed(pid);
+                                             },
+                                         .on_output =
+                                             [weak] {
+                                               if (const auto self = weak.lock())
+                                                 self->showed_life();
+                                             }},
+                                        error);
   if (!child_) {
     report_down({.failure = spawn_failure(error, spec_)});
     return;
@@ -222,6 +215,17 @@ void Incarnation::exited(process::ExitStatus status) {
                               spec_.device);
   if (failure.cause == Cause::unknown_device) return ask_for_devices(std::move(failure));
   report_down({.failure = std::move(failure)});
+}
+
+/// Only whoever was told to end can stay: `stop()`, or condemned.
+void Incarnation::stayed(std::int64_t pid) {
+  report_down({.asked = !condemned_,
+               .unreaped = Failure{.code = errc::unreaped,
+                                   .message = fmt::format("the kernel keeps process {} alive after "
+                                                          "SIGKILL: its device may need a reset",
+                                                          pid),
+                                   .phase = Phase::stop},
+               .failure = condemned_.value_or(Failure{})});
 }
 
 /// Whoever names a device that is not there wants to know which are: the engine is asked, and only

@@ -20,9 +20,9 @@ namespace llamavisor::server {
 
 /// How an incarnation ended.
 struct Down {
-  bool asked = false;     ///< by `stop()`: no failure
-  bool unreaped = false;  ///< killed, but the kernel keeps it
-  Failure failure{};
+  bool asked = false;                 ///< by `stop()`: no failure
+  std::optional<Failure> unreaped{};  ///< it was killed, but the kernel keeps it
+  Failure failure{};                  ///< why it had to end; not what its end was like
 };
 
 /// One llama-server process. It is spawned, proved by a real token, served from, stopped. All
@@ -69,6 +69,7 @@ class Incarnation : public std::enable_shared_from_this<Incarnation> {
   void took_line(std::string_view line);
   void watch_silence();
   void exited(process::ExitStatus status);
+  void stayed(std::int64_t pid);
   void ask_for_devices(Failure failure);
   void report_down(Down down);
   Phase phase() const;

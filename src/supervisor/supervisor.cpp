@@ -288,9 +288,10 @@ void Supervisor::came_down(int generation, server::Down down) {
   const auto keep_alive = servers_.empty() ? std::exchange(self_, nullptr) : nullptr;
   std::erase(retiring_, generation);
   if (down.unreaped) {
-    announce(
-        {.kind = Event::Kind::unreaped, .message = down.failure.message, .failure = down.failure},
-        generation, life_.serving_rung());
+    announce({.kind = Event::Kind::unreaped,
+              .message = down.unreaped->message,
+              .failure = *down.unreaped},
+             generation, life_.serving_rung());
   }
   std::optional<Failure> failure;
   if (!down.asked) failure = std::move(down.failure);

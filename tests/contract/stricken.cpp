@@ -29,8 +29,8 @@ TextModel Stricken::load(const std::string& device, int parallel,
   options.context_length = 2048;
   options.limits.prompt_soft = options.limits.generation_soft = std::chrono::seconds(2);
   options.limits.probe = std::chrono::seconds(2);
-  // A server frozen in the middle of a decode answers even /slots: then only this limit is left.
-  options.limits.prompt_hard = options.limits.generation_hard = std::chrono::seconds(6);
+  options.limits.prompt_hard =
+      options.limits.generation_hard = {};  // it is the probe that finds it
   options.server_args.insert(options.server_args.end(), server_args.begin(), server_args.end());
   return load_model(ascii_model(), options);
 }

@@ -133,6 +133,17 @@ TEST_CASE("a GPU whose compute thread freezes is quarantined, and the answer goe
   CHECK(world.started("gpu") == 1);
 }
 
+TEST_CASE("a hung server that the kernel keeps after SIGKILL is a hang all the same") {
+  const FakeWorld world("skip=1 ping_ms=20 gpu:freeze_compute=after:7");
+  auto options = world.gpu();
+  options.limits = short_limits();
+  options.limits.reap = 0ms;  // nearly always shorter than what the kernel needs
+  const auto model = world.load(options);
+  CHECK(model.generate("Hello", greedy(40)).result_or_throw().device == "cpu");
+  CHECK(world.log().wait_for(Kind::crashed).failure->cause == Cause::hung);
+  CHECK(world.log().comes_to(Kind::quarantined, 1));
+}
+
 TEST_CASE("a GPU that hangs inside a decode is found out, although /slots is answered meanwhile") {
   const FakeWorld world("skip=1 ping_ms=20 gpu:freeze_decode=after:7");
   auto options = world.gpu();
