@@ -212,10 +212,12 @@ int main(int argc, char** argv) try {
   const auto model = given(argc, argv, 1, "LLAMAVISOR_TEST_ASCII_MODEL");
   const auto engine = given(argc, argv, 2, "LLAMAVISOR_TEST_CPU_ENGINE");
   if (model.empty()) {
-    fmt::print(stderr, "usage: bench_stream [--smoke] MODEL.gguf [ENGINE-FOLDER]\n");
+    fmt::print(stderr, "usage: bench_stream [--smoke] MODEL.gguf [ENGINE-FOLDER [ROUNDS]]\n");
     return 2;
   }
-  run(model, engine, smoke ? Plan{.tokens = 20, .rounds = 2, .warm_up = 1} : Plan{});
+  auto plan = smoke ? Plan{.tokens = 20, .rounds = 2, .warm_up = 1} : Plan{};
+  if (argc > 3) plan.rounds = std::stoi(argv[3]);
+  run(model, engine, plan);
 } catch (const std::exception& error) {
   fmt::print(stderr, "bench_stream: {}\n", error.what());
   return 1;
