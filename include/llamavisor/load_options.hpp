@@ -25,6 +25,7 @@ struct Limits {
   ms generation_hard{60'000};  ///< no token: it hangs, whatever it answers; 0 = off
   ms probe{5'000};             ///< how long a probe's answer may take; 0 = off
   ms small_call{30'000};       ///< tokenize, template, properties; 0 = off
+  ms device_list{10'000};      ///< `--list-devices` of an engine, when it is asked; 0 = off
   ms stop_grace{5'000};        ///< from SIGTERM to SIGKILL; 0 = at once
   ms reap{2'000};              ///< from SIGKILL to `unreaped`; 0 = at once
 

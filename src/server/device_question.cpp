@@ -2,7 +2,6 @@
 
 #include "server/device_list.hpp"
 
-#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -10,8 +9,6 @@ namespace llamavisor::server {
 
 namespace {
 
-/// A Vulkan rasteriser takes a second to start; a GPU that hangs takes for ever.
-constexpr std::chrono::milliseconds longest_answer{10'000};
 constexpr std::size_t most_lines = 1000;
 
 }  // namespace
@@ -19,16 +16,18 @@ constexpr std::size_t most_lines = 1000;
 std::shared_ptr<DeviceQuestion> DeviceQuestion::ask(std::shared_ptr<Runtime> runtime,
                                                     const ServerSpec& spec,
                                                     std::vector<std::string> environment,
+                                                    std::chrono::milliseconds limit,
                                                     Answer answer) {
   std::shared_ptr<DeviceQuestion> self(new DeviceQuestion(std::move(runtime), std::move(answer)));
-  self->spawn(spec, std::move(environment));
+  self->spawn(spec, std::move(environment), limit);
   return self;
 }
 
 DeviceQuestion::DeviceQuestion(std::shared_ptr<Runtime> runtime, Answer answer)
     : runtime_(std::move(runtime)), answer_(std::move(answer)), limit_(*runtime_) {}
 
-void DeviceQuestion::spawn(const ServerSpec& spec, std::vector<std::string> environment) {
+void DeviceQuestion::spawn(const ServerSpec& spec, std::vector<std::string> environment,
+                           std::chrono::milliseconds limit) {
   process::SpawnRequest request{.command = spec.engine.command,
                                 .environment = std::move(environment),
                                 .working_directory = spec.engine.folder,
@@ -52,7 +51,8 @@ void DeviceQuestion::spawn(const ServerSpec& spec, std::vector<std::string> envi
                                          .on_output = {}},
                                         error);
   // At once where it could not even be started: from the timer, not from within.
-  limit_.arm(child_ ? longest_answer : std::chrono::milliseconds{0}, [this] { end(false); });
+  if (child_ && limit.count() == 0) return;
+  limit_.arm(child_ ? limit : std::chrono::milliseconds{0}, [this] { end(false); });
 }
 
 void DeviceQuestion::end(bool answered) {

@@ -6,6 +6,7 @@
 #include "runtime/timer.hpp"
 #include "server/launch.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,15 +22,17 @@ class DeviceQuestion : public std::enable_shared_from_this<DeviceQuestion> {
   /// As `read_device_list` gives them; empty where the engine did not answer.
   using Answer = std::function<void(std::optional<std::vector<std::string>>)>;
 
-  /// `environment` as the server's own. The answer comes once, never from within, unless the
-  /// question is destroyed before: that ends the child.
+  /// `environment` as the server's own; limit 0 = none. The answer comes once, never from within,
+  /// unless the question is destroyed before: that ends the child.
   static std::shared_ptr<DeviceQuestion> ask(std::shared_ptr<Runtime> runtime,
                                              const ServerSpec& spec,
-                                             std::vector<std::string> environment, Answer answer);
+                                             std::vector<std::string> environment,
+                                             std::chrono::milliseconds limit, Answer answer);
 
  private:
   DeviceQuestion(std::shared_ptr<Runtime> runtime, Answer answer);
-  void spawn(const ServerSpec& spec, std::vector<std::string> environment);
+  void spawn(const ServerSpec& spec, std::vector<std::string> environment,
+             std::chrono::milliseconds limit);
   void end(bool answered);
 
   std::shared_ptr<Runtime> runtime_;

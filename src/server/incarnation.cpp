@@ -245,7 +245,7 @@ void Incarnation::ask_for_devices(Failure failure) {
   };
   devices_ =
       DeviceQuestion::ask(runtime_, spec_, child_environment(spec_, identity_, host_environment()),
-                          std::move(answered));
+                          limits_.device_list, std::move(answered));
 }
 
 void Incarnation::report_down(Down down) {

@@ -101,6 +101,14 @@ std::size_t own_children() {
   return children_of(::getpid()).size();
 }
 
+bool own_child_has(std::string_view argument) {
+  const auto children = children_of(::getpid());
+  return std::any_of(children.begin(), children.end(), [&](const auto& child) {
+    const auto arguments = arguments_of(child.first);
+    return std::find(arguments.begin(), arguments.end(), argument) != arguments.end();
+  });
+}
+
 std::vector<std::string> arguments_of(pid_t process) {
   return split_at_nul(read_file("/proc/" + std::to_string(process) + "/cmdline"));
 }

@@ -28,6 +28,9 @@ pid_t own_server();
 /// Every child of ours, zombies too.
 std::size_t own_children();
 
+/// Whether a child of ours that lives has this argument on its command line.
+bool own_child_has(std::string_view argument);
+
 std::vector<std::string> arguments_of(pid_t process);
 
 /// What follows a flag on a command line; empty where the flag is not there.

@@ -139,7 +139,9 @@ int run(int argc, char** argv) {
     } else if (parsed.wish == Wish::version) {
       std::cerr << "version: 0.7.0 (build 11669, commit fake)\nbuilt with a compiler for Linux\n";
     } else {
-      if (script.no_device_list) return 1;
+      if (script.device_list == Script::DeviceList::fails) return 1;
+      while (script.device_list == Script::DeviceList::hangs)
+        ::pause();
       print_devices(script);
     }
     return 0;

@@ -79,6 +79,12 @@ Script::DoubleFork to_double_fork(std::string_view name) {
   not_understood(name);
 }
 
+Script::DeviceList to_device_list(std::string_view name) {
+  if (name == "fail") return Script::DeviceList::fails;
+  if (name == "hang") return Script::DeviceList::hangs;
+  not_understood(name);
+}
+
 /// "after:5", or "5".
 int after(std::string_view text) {
   return to_int(text.starts_with("after:") ? text.substr(6) : text);
@@ -131,7 +137,8 @@ const std::map<std::string, Setter, std::less<>>& setters() {
       {"no_unix", flag(&Script::no_unix)},
       {"old_dialect", flag(&Script::old_dialect)},
       {"dialect", exactly(&Script::old_dialect, "old")},
-      {"list_devices", exactly(&Script::no_device_list, "fail")},
+      {"list_devices",
+       [](Script& s, std::string_view text) { s.device_list = to_device_list(text); }},
       {"devices", words(&Script::devices)},
       {"offloaded", words(&Script::offloaded)},
       {"train_context", number(&Script::train_context)},

@@ -49,8 +49,9 @@ struct Script {
   bool stranger = false;
   bool no_unix = false;
   bool old_dialect = false;
-  bool no_device_list = false;  ///< --list-devices fails
-  std::string devices;          ///< of --list-devices: "Vulkan0,Vulkan1"
+  /// What becomes of --list-devices.
+  enum class DeviceList { told, fails, hangs } device_list = DeviceList::told;
+  std::string devices;  ///< of --list-devices: "Vulkan0,Vulkan1"
   std::string offloaded = "3/3";
   int train_context = 0;  ///< 0 = no cap
 

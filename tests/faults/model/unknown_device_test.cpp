@@ -2,10 +2,13 @@
 #include "fake_world.hpp"
 
 #include <catch.hpp>
+#include <stop_token>
+#include <thread>
 
 namespace llamavisor::faults {
 namespace {
 
+using namespace std::chrono_literals;
 using Kind = Event::Kind;
 
 LoadOptions on_the_seventh(const FakeWorld& world) {
@@ -43,6 +46,32 @@ TEST_CASE("an engine that does not say which devices it has leaves the error as 
   CHECK(failure.code == errc::unknown_device);
   CHECK(says(failure.message, "it does not say which it has"));
   CHECK(own_children() == 0);
+}
+
+TEST_CASE("an engine that hangs when asked for its devices is ended at the limit") {
+  const FakeWorld world("list_devices=hang");
+  auto options = on_the_seventh(world);
+  options.limits.device_list = 200ms;
+  const auto failure = thrown_by([&] { world.load(options); });
+  CHECK(failure.code == errc::unknown_device);
+  CHECK(says(failure.message, "it does not say which it has"));
+  wait_until("the question has ended", [] { return own_children() == 0; });
+}
+
+TEST_CASE("a load can be cancelled while its engine hangs over the list of devices") {
+  const FakeWorld world("list_devices=hang");
+  auto options = on_the_seventh(world);
+  options.limits.device_list = 0ms;  // no limit
+  std::stop_source stop;
+  std::thread canceller([&] {
+    wait_until("the engine is asked", [] { return own_child_has("--list-devices"); });
+    stop.request_stop();
+  });
+  const auto failure =
+      thrown_by([&] { load_model(world.model_file(), options, stop.get_token()); });
+  canceller.join();
+  CHECK(failure.code == errc::cancelled);
+  wait_until("the question has ended", [] { return own_children() == 0; });
 }
 
 }  // namespace
