@@ -2,10 +2,10 @@
 /// What the supervisor reports while a model lives.
 #pragma once
 
+#include <llamavisor/callback.hpp>
 #include <llamavisor/error.hpp>
 
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +48,6 @@ std::string_view name(Event::Kind kind) noexcept;
 /// else. It may use the model, but not wait for a later event. None comes after `close()` has
 /// returned (which waits for those on their way) or after a load has thrown; only `close()` called
 /// by a handler itself does not wait. What a handler throws is swallowed.
-using EventHandler = std::function<void(const Event&)>;
+using EventHandler = Callback<void(const Event&)>;
 
 }  // namespace llamavisor

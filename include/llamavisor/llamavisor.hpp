@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llamavisor/backend.hpp>
+#include <llamavisor/callback.hpp>
 #include <llamavisor/engine.hpp>
 #include <llamavisor/error.hpp>
 #include <llamavisor/event.hpp>

@@ -2,13 +2,13 @@
 /// A loaded model.
 #pragma once
 
+#include <llamavisor/callback.hpp>
 #include <llamavisor/error.hpp>
 #include <llamavisor/generate_options.hpp>
 #include <llamavisor/load_options.hpp>
 #include <llamavisor/token_stream.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -105,7 +105,7 @@ class TextModel {
   explicit TextModel(std::shared_ptr<detail::ModelCore> core) noexcept;
 
   /// Called with each token on the caller's own thread; false ends the answer.
-  using TokenHandler = std::function<bool(const Token&)>;
+  using TokenHandler = Callback<bool(const Token&)>;
 
   /// Goes on from a text, tokenized as the stock server does it: with the model's BOS, and with
   /// special tokens parsed. Throws `invalid_option` before anything is sent.

@@ -6,6 +6,7 @@
 #include "gguf/header_reader.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>

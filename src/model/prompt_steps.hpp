@@ -4,6 +4,7 @@
 
 #include "model/prompt_builder.hpp"
 
+#include <functional>
 #include <utility>
 
 namespace llamavisor::model {

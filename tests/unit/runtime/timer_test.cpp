@@ -3,6 +3,7 @@
 #include "threads.hpp"
 
 #include <catch.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
