@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
+#include <map>
+#include <mutex>
 
 namespace llamavisor::device {
 
@@ -54,6 +56,46 @@ class FileLock {
   int descriptor_;
 };
 
+/// Entries that could not be written, by file. Made on first use and never destroyed: a host's
+/// handles may outlive every static object.
+struct Unwritten {
+  std::mutex mutex;
+  std::map<std::filesystem::path, std::vector<QuarantineEntry>> entries;
+};
+
+Unwritten& unwritten() {
+  static auto& instance = *new Unwritten;
+  return instance;
+}
+
+bool same_device(const QuarantineEntry& one, const QuarantineEntry& other) {
+  return one.device == other.device && one.engine == other.engine && one.build == other.build;
+}
+
+std::error_code last_error() {
+  return {errno, std::generic_category()};
+}
+
+/// Down to the disk: a full one may show no sooner, and the GPU that this is about may be about to
+/// hang the machine.
+std::error_code write_file(const std::filesystem::path& file, std::string_view content) {
+  const int descriptor =
+      ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+  if (descriptor < 0) return last_error();
+  std::error_code error;
+  while (!error && !content.empty()) {
+    const auto written = ::write(descriptor, content.data(), content.size());
+    if (written >= 0) {
+      content.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      error = last_error();
+    }
+  }
+  if (!error && ::fsync(descriptor) != 0) error = last_error();
+  if (::close(descriptor) != 0 && !error) error = last_error();
+  return error;
+}
+
 std::string text(const json::object& object, std::string_view key) {
   const auto* value = object.if_contains(key);
   return value && value->is_string() ? std::string(value->get_string()) : std::string{};
@@ -66,6 +108,18 @@ Quarantine::Quarantine(std::filesystem::path folder, const std::filesystem::path
       boot_id_(read_line(root / "proc/sys/kernel/random/boot_id")) {}
 
 std::vector<QuarantineEntry> Quarantine::list() const {
+  auto entries = read();
+  const std::lock_guard lock(unwritten().mutex);
+  const auto found = unwritten().entries.find(file());
+  if (found == unwritten().entries.end()) return entries;
+  for (const auto& entry : found->second) {
+    std::erase_if(entries, [&](const QuarantineEntry& old) { return same_device(old, entry); });
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+std::vector<QuarantineEntry> Quarantine::read() const {
   std::ifstream stream(file(), std::ios::binary);
   std::string content(max_file, '\0');
   stream.read(content.data(), static_cast<std::streamsize>(content.size()));
@@ -98,28 +152,35 @@ bool Quarantine::holds(std::string_view device, std::string_view engine, int bui
   });
 }
 
-bool Quarantine::add(QuarantineEntry entry) {
+std::error_code Quarantine::add(QuarantineEntry entry) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   const FileLock lock(folder_ / "quarantine.lock");
   auto entries = list();
-  std::erase_if(entries, [&](const QuarantineEntry& old) {
-    return old.device == entry.device && old.engine == entry.engine && old.build == entry.build;
-  });
+  std::erase_if(entries, [&](const QuarantineEntry& old) { return same_device(old, entry); });
   entry.time = fmt::format(
       "{:%FT%TZ}",
       fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
-  entries.push_back(std::move(entry));
-  return write(entries);
+  entries.push_back(entry);
+  error = write(entries);
+  const std::lock_guard own(unwritten().mutex);
+  if (error) {
+    unwritten().entries[file()].push_back(std::move(entry));
+  } else {
+    unwritten().entries.erase(file());  // they were on the list
+  }
+  return error;
 }
 
 void Quarantine::clear() {
   const FileLock lock(folder_ / "quarantine.lock");
   std::error_code ignored;
   std::filesystem::remove(file(), ignored);
+  const std::lock_guard own(unwritten().mutex);
+  unwritten().entries.erase(file());
 }
 
-bool Quarantine::write(const std::vector<QuarantineEntry>& entries) const {
+std::error_code Quarantine::write(const std::vector<QuarantineEntry>& entries) const {
   json::array list;
   for (const auto& entry : entries) {
     list.push_back(json::object{{"boot_id", boot_id_},
@@ -131,15 +192,13 @@ bool Quarantine::write(const std::vector<QuarantineEntry>& entries) const {
                                 {"time", entry.time}});
   }
   // Made aside and renamed: a reader sees the old list or the new one.
-  const auto aside = file().string() + fmt::format(".{}", ::getpid());
-  {
-    std::ofstream stream(aside, std::ios::binary | std::ios::trunc);
-    stream << json::serialize(json::object{{"entries", std::move(list)}}) << '\n';
-    if (!stream.flush()) return false;
-  }
-  std::error_code error;
-  std::filesystem::rename(aside, file(), error);
-  return !error;
+  const std::filesystem::path aside = file().string() + fmt::format(".{}", ::getpid());
+  auto error =
+      write_file(aside, json::serialize(json::object{{"entries", std::move(list)}}) + '\n');
+  if (!error) std::filesystem::rename(aside, file(), error);
+  std::error_code ignored;
+  if (error) std::filesystem::remove(aside, ignored);
+  return error;
 }
 
 }  // namespace llamavisor::device

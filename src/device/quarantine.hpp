@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace llamavisor::device {
@@ -30,8 +31,9 @@ class Quarantine {
   std::vector<QuarantineEntry> list() const;
   bool holds(std::string_view device, std::string_view engine, int build) const;
 
-  /// False where the state folder cannot be written to: then it holds for this process only.
-  bool add(QuarantineEntry entry);
+  /// Where the file cannot be written (a full disk, a missing right) the old one stays as it is,
+  /// the entry holds for this process only, and the error says why.
+  std::error_code add(QuarantineEntry entry);
 
   /// Lifts all of it.
   void clear();
@@ -39,7 +41,8 @@ class Quarantine {
   std::filesystem::path file() const { return folder_ / "quarantine.json"; }
 
  private:
-  bool write(const std::vector<QuarantineEntry>& entries) const;
+  std::vector<QuarantineEntry> read() const;
+  std::error_code write(const std::vector<QuarantineEntry>& entries) const;
 
   std::filesystem::path folder_;
   std::string boot_id_;

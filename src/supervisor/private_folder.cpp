@@ -45,11 +45,14 @@ PrivateFolder PrivateFolder::make(const std::filesystem::path& parent) {
     if (folder) return folder;
     reason = errno;
   }
+  const bool full = reason == ENOSPC || reason == EDQUOT;
   throw Error(errc::invalid_option,
-              fmt::format("cannot make a folder for the server's socket in {}: {}; give a folder "
-                          "that you may write to as LoadOptions::runtime_dir",
+              fmt::format("cannot make a folder for the server's socket in {}: {}; {} as "
+                          "LoadOptions::runtime_dir",
                           places.empty() ? "any temporary folder" : places.back().string(),
-                          std::strerror(reason)));
+                          std::strerror(reason),
+                          full ? "make room there, or give a folder on another disk"
+                               : "give a folder that you may write to"));
 }
 
 PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept

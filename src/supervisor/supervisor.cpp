@@ -322,15 +322,18 @@ void Supervisor::take_back(int generation) {
 }
 
 void Supervisor::quarantine(std::size_t rung, const Failure& failure) {
-  const bool kept = device::Quarantine().add({.device = spec(rung).device,
-                                              .engine = spec(rung).engine.flavour,
-                                              .build = spec(rung).engine.build,
-                                              .cause = std::string(name(failure.cause)),
-                                              .message = failure.message});
+  device::Quarantine list;
+  const auto error = list.add({.device = spec(rung).device,
+                               .engine = spec(rung).engine.flavour,
+                               .build = spec(rung).engine.build,
+                               .cause = std::string(name(failure.cause)),
+                               .message = failure.message});
+  const auto note = error ? fmt::format("; for this process only, since {} cannot be written: {}",
+                                        list.file().string(), error.message())
+                          : std::string{};
   announce({.kind = Event::Kind::quarantined,
             .message = fmt::format("{} with the {} engine is quarantined until the next boot{}",
-                                   spec(rung).device, spec(rung).engine.flavour,
-                                   kept ? "" : " (for this process only: no state folder)"),
+                                   spec(rung).device, spec(rung).engine.flavour, note),
             .failure = failure},
            life_.generations(), rung);
 }

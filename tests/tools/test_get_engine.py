@@ -1,5 +1,7 @@
 import contextlib
+import errno
 import os
+import pathlib
 import unittest
 from unittest import mock
 
@@ -104,6 +106,37 @@ class GetEngine(FolderTest):
         with mock.patch("shutil.which", lambda tool: None if tool in ("patchelf", "dpkg-deb") else tool):
             with self.assertRaisesRegex(Exception, r"dpkg-deb, patchelf \(on Debian: apt-get install dpkg patchelf\)"):
                 commands.require("apt-get", "dpkg-deb", "patchelf")
+
+    def fill_the_disk(self):
+        """From now on a text file gets its first half only."""
+        def write_half(path, text):
+            with open(path, "w") as file:
+                file.write(text[:len(text) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+        patch = mock.patch.object(pathlib.Path, "write_text", write_half)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_a_full_disk_while_a_pack_is_mended_is_one_line_and_leaves_the_pack_as_it_was(self):
+        folder = write_pack(self.folder / "cpu", path="/elsewhere")
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        self.fill_the_disk()
+        self.assertEqual(self.run_with("cpu", "--into", folder), 1)
+        self.assertRegex(self.err.getvalue(), r"get-engine: error: no space: \S+: No space left on device\n\Z")
+        self.assertEqual({path.name: path.read_bytes() for path in folder.iterdir()}, before)
+
+    def test_a_full_disk_while_a_pack_is_made_is_one_line_and_leaves_nothing(self):
+        def fill(folder, *_):
+            write_pack(folder)
+            (folder / "engine.json").unlink()
+            self.fill_the_disk()
+            return None, {"kind": "debian", "suite": "forky", "packages": []}
+
+        self.fill.side_effect = fill
+        self.assertEqual(self.run_with("cpu", "--into", self.folder / "new/cpu"), 1)
+        self.assertRegex(self.err.getvalue(), r"(?m)^get-engine: error: no space: \S+: No space left on device\n\Z")
+        self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_an_interrupt_is_one_line_and_status_130(self):
         self.fill.side_effect = KeyboardInterrupt

@@ -64,8 +64,11 @@ class Pack:
 
     def write(self):
         aside = self.folder / f".{DESCRIPTION}.new"
-        aside.write_text(json.dumps(self.description, indent=1, ensure_ascii=False) + "\n")
-        aside.replace(self.folder / DESCRIPTION)
+        try:
+            aside.write_text(json.dumps(self.description, indent=1, ensure_ascii=False) + "\n")
+            aside.replace(self.folder / DESCRIPTION)
+        finally:  # of a full disk: a file too many is a damaged pack
+            aside.unlink(missing_ok=True)
 
     # ---- verification
 
