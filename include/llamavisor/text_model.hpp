@@ -153,8 +153,9 @@ class TextModel {
   Metrics metrics() const;
   ModelState state() const;
 
-  /// Starts a new server process, also out of `ModelState::failed`; returns when a real token came
-  /// out of it. Requests in flight on the old one end with `server_died`.
+  /// Starts a new server process, also out of `ModelState::failed`, on the model's file as it is
+  /// now (`info()` tells it anew); returns when a real token came out of it. Requests in flight on
+  /// the old one end with `server_died`. Throws as a load does; then the model has failed.
   void reload(std::stop_token stop = {}) const;
 
   /// Ends all requests with `closed`, stops the server (SIGTERM, the grace, SIGKILL) and waits for

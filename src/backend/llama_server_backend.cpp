@@ -1,7 +1,6 @@
 #include "backend/llama_server_backend.hpp"
 
 #include <llamavisor/engine.hpp>
-#include <llamavisor/gguf.hpp>
 
 #include "backend/check_load_options.hpp"
 #include "backend/resolve_device.hpp"
@@ -37,8 +36,7 @@ Engine choose_engine(const device::DeviceName& device, const LoadOptions& option
 
 /// One step of the ladder.
 supervisor::RungSpec make_rung(const device::DeviceName& device, Engine engine,
-                               const std::filesystem::path& model, const GgufInfo& file,
-                               const LoadOptions& options) {
+                               const std::filesystem::path& model, const LoadOptions& options) {
   supervisor::RungSpec rung{
       .server = {.engine = std::move(engine),
                  .device = device.text(),
@@ -50,7 +48,6 @@ supervisor::RungSpec make_rung(const device::DeviceName& device, Engine engine,
                  .environment = options.environment},
       .asked_context = options.context_length,
       .asked_layers = options.gpu_layers};
-  supervisor::fit_to_file(rung, file);
   rung.quarantined = rung.server.on_gpu() &&
                      device::Quarantine().holds(rung.server.device, rung.server.engine.flavour,
                                                 rung.server.engine.build);
@@ -66,7 +63,7 @@ supervisor::RungSpec make_rung(const device::DeviceName& device, Engine engine,
 
 /// The CPU below a GPU, where the policy wants one; a notice where there is none.
 void add_cpu_rung(supervisor::Settings& settings, const std::filesystem::path& model,
-                  const GgufInfo& file, const LoadOptions& options) {
+                  const LoadOptions& options) {
   auto engines = find_engines();
   const auto cpu = std::find_if(engines.begin(), engines.end(),
                                 [](const Engine& engine) { return engine.flavour == "cpu"; });
@@ -86,7 +83,7 @@ void add_cpu_rung(supervisor::Settings& settings, const std::filesystem::path& m
                                 "differ more than devices alone would make them",
                                 cpu->build, gpu_build)});
   }
-  settings.rungs.push_back(make_rung({.kind = "cpu"}, std::move(*cpu), model, file, options));
+  settings.rungs.push_back(make_rung({.kind = "cpu"}, std::move(*cpu), model, options));
 }
 
 }  // namespace
@@ -104,8 +101,10 @@ TextModel LlamaServerBackend::load(const std::filesystem::path& model, const Loa
                                    std::stop_token stop) {
   check_load_options(options);
   const auto device = resolve_device(options.device, kind_);
-  auto file = read_gguf(model);
-  supervisor::Settings settings{.policy = {.fallback = options.fallback,
+  auto file = supervisor::ModelFile::read(model);
+  if (file->failure) throw Error(*file->failure);
+  supervisor::Settings settings{.file = std::move(file),
+                                .policy = {.fallback = options.fallback,
                                            .device_is_auto = is_auto(options.device),
                                            .same_rung_retries = options.same_rung_retries,
                                            .standby = options.standby,
@@ -116,14 +115,13 @@ TextModel LlamaServerBackend::load(const std::filesystem::path& model, const Loa
                                 .runtime_dir = options.runtime_dir,
                                 .max_waiting = options.max_waiting,
                                 .on_event = options.on_event};
-  settings.rungs.push_back(make_rung(device, choose_engine(device, options), model, file, options));
+  settings.rungs.push_back(make_rung(device, choose_engine(device, options), model, options));
   const auto& first = settings.rungs.front();
   if (first.quarantined && !is_auto(options.device)) refuse_quarantined(device);
   if (first.server.on_gpu() && options.fallback != Fallback::never) {
-    add_cpu_rung(settings, model, file, options);
+    add_cpu_rung(settings, model, options);
   }
-  auto core =
-      std::make_shared<detail::ModelCore>(Runtime::shared(), std::move(settings), std::move(file));
+  auto core = std::make_shared<detail::ModelCore>(Runtime::shared(), std::move(settings));
   core->load(std::move(stop));
   return TextModel(std::move(core));
 }

@@ -35,10 +35,10 @@ struct ModelCore::Totals {
   double timed_tokens = 0;
 };
 
-ModelCore::ModelCore(std::shared_ptr<Runtime> runtime, supervisor::Settings settings, GgufInfo file)
+ModelCore::ModelCore(std::shared_ptr<Runtime> runtime, supervisor::Settings settings)
     : runtime_(std::move(runtime)),
+      path_(settings.rungs.front().server.model),
       supervisor_(std::make_shared<supervisor::Supervisor>(runtime_, std::move(settings))),
-      file_(std::move(file)),
       totals_(std::make_shared<Totals>()) {}
 
 ModelCore::~ModelCore() {
@@ -53,14 +53,21 @@ void ModelCore::require_own_process() const {
               "this model belongs to the process that forked: load one in the child");
 }
 
-void ModelCore::load(std::stop_token stop) {
+void ModelCore::reload(const std::stop_token& stop) {
+  require_own_process();
+  load(supervisor::ModelFile::read(path_), stop);
+}
+
+void ModelCore::load(std::shared_ptr<const supervisor::ModelFile> file,
+                     const std::stop_token& stop) {
   require_own_process();
   // Shared, here and below: the waiting thread may be gone before `set_value` has returned.
   const auto answer = std::make_shared<std::promise<std::optional<Failure>>>();
   auto loaded = answer->get_future();
-  runtime_->post([supervisor = supervisor_, answer] {
+  runtime_->post([supervisor = supervisor_, answer, file = std::move(file)]() mutable {
     supervisor->load(
-        [answer](std::optional<Failure> failure) { answer->set_value(std::move(failure)); });
+        [answer](std::optional<Failure> failure) { answer->set_value(std::move(failure)); },
+        std::move(file));
   });
   const std::stop_callback on_stop(
       stop, [&] { runtime_->post([supervisor = supervisor_] { supervisor->abandon_load(); }); });

@@ -10,6 +10,7 @@
 #include "server/server_call.hpp"
 #include "supervisor/supervisor.hpp"
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -22,11 +23,13 @@ namespace llamavisor::detail {
 /// when it goes.
 class ModelCore {
  public:
-  ModelCore(std::shared_ptr<Runtime> runtime, supervisor::Settings settings, GgufInfo file);
+  ModelCore(std::shared_ptr<Runtime> runtime, supervisor::Settings settings);
   ~ModelCore();
 
-  /// Starts a (new) server and waits until it is ready. Throws.
-  void load(std::stop_token stop);
+  /// Starts a server and waits until it is ready. Throws.
+  void load(const std::stop_token& stop) { load(nullptr, stop); }
+  /// The same with a new one, on the file as it is now.
+  void reload(const std::stop_token& stop);
   void close() noexcept;
 
   /// Checks the options and starts an answer. `on_end` is called on the runtime thread;
@@ -45,18 +48,20 @@ class ModelCore {
   std::unique_ptr<model::PromptBuilder> chat_prompt(std::span<const Message> messages,
                                                     const GenerateOptions& options) const;
 
-  const GgufInfo& file() const noexcept { return file_; }
+  /// What the file said when it was loaded last.
+  std::shared_ptr<const GgufInfo> file() const { return status().file; }
   supervisor::Status status() const { return supervisor_->status(); }
   Metrics metrics();
 
  private:
   void require_own_process() const;
   void drain_events() noexcept;
-  bool space_prefix() const { return file_.tokenizer == "llama"; }
+  bool space_prefix() const { return file()->tokenizer == "llama"; }
+  void load(std::shared_ptr<const supervisor::ModelFile> file, const std::stop_token& stop);
 
   std::shared_ptr<Runtime> runtime_;
+  std::filesystem::path path_;
   std::shared_ptr<supervisor::Supervisor> supervisor_;
-  GgufInfo file_;
   struct Totals;
   std::shared_ptr<Totals> totals_;
 };

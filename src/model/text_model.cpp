@@ -98,7 +98,7 @@ Classification TextModel::classify(std::string_view prompt, std::span<const Toke
   const auto body = core_->ask(server::ask_option_scores(prompt_ids, ids), true);
   if (auto scores = server::parse_option_scores(body, ids)) return std::move(*scores);
   // The slow way, over the whole vocabulary: the best of these ids is only part of a character.
-  return server::among(core_->best_tokens(prompt_ids, static_cast<int>(core_->file().vocabulary)),
+  return server::among(core_->best_tokens(prompt_ids, static_cast<int>(core_->file()->vocabulary)),
                        ids);
 }
 
@@ -117,19 +117,18 @@ std::string TextModel::apply_template(std::span<const Message> messages) const {
 }
 
 ModelType TextModel::model_type() const {
-  return core_->file().chat_template.empty() ? ModelType::base : ModelType::instruct;
+  return core_->file()->chat_template.empty() ? ModelType::base : ModelType::instruct;
 }
 
 ModelInfo TextModel::info() const {
-  const auto& file = core_->file();
   const auto status = core_->status();
-  ModelInfo info{.architecture = file.architecture,
-                 .name = file.name,
-                 .quantisation = file.quantisation,
-                 .vocabulary = file.vocabulary,
-                 .layers = file.layers,
-                 .hidden_size = file.hidden_size,
-                 .parameters = file.parameters,
+  ModelInfo info{.architecture = status.file->architecture,
+                 .name = status.file->name,
+                 .quantisation = status.file->quantisation,
+                 .vocabulary = status.file->vocabulary,
+                 .layers = status.file->layers,
+                 .hidden_size = status.file->hidden_size,
+                 .parameters = status.file->parameters,
                  .context_length = status.context_length,
                  .parallel = status.slots,
                  .device = status.device,
@@ -150,7 +149,7 @@ ModelState TextModel::state() const {
   return core_->status().state;
 }
 void TextModel::reload(std::stop_token stop) const {
-  core_->load(std::move(stop));
+  core_->reload(stop);
 }
 void TextModel::close() const noexcept {
   core_->close();

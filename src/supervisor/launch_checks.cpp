@@ -18,15 +18,21 @@ double as_gib(std::uint64_t bytes) {
 
 }  // namespace
 
-void LaunchChecks::remember(const std::vector<RungSpec>& rungs) {
+void LaunchChecks::remember(const std::vector<RungSpec>& rungs, const ModelFile& model) {
   engines_.clear();
   for (const auto& rung : rungs)
     engines_.push_back(identity_of(rung.server.engine));
-  if (!rungs.empty()) model_ = FileIdentity::of(rungs.front().server.model);
+  model_ = model.identity;
+  unreadable_ = model.failure;
 }
 
 std::optional<Failure> LaunchChecks::check(RungSpec& rung, std::size_t index,
                                            std::string& warning) const {
+  if (auto failure = unreadable_) {
+    failure->phase = Phase::spawn;
+    failure->cause = Cause::bad_model;
+    return failure;
+  }
   if (FileIdentity::of(rung.server.model) != model_) {
     return Failure{.code = errc::model_changed,
                    .message = fmt::format("the model file {} was replaced or removed since it was "

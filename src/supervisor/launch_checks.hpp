@@ -5,6 +5,7 @@
 #include <llamavisor/error.hpp>
 
 #include "supervisor/file_identity.hpp"
+#include "supervisor/model_file.hpp"
 #include "supervisor/rung_spec.hpp"
 
 #include <optional>
@@ -18,14 +19,16 @@ namespace llamavisor::supervisor {
 class LaunchChecks {
  public:
   /// At a load or reload.
-  void remember(const std::vector<RungSpec>& rungs);
+  void remember(const std::vector<RungSpec>& rungs, const ModelFile& model);
 
-  /// Before a later spawn. A changed model file is a failure; a changed engine is read anew into
-  /// `rung`, and `warning` says so. A lack of memory for the CPU is a failure too.
+  /// Before a spawn. A model file that could not be read, or has changed, is a failure; a changed
+  /// engine is read anew into `rung`, and `warning` says so. A lack of memory for the CPU is a
+  /// failure too.
   std::optional<Failure> check(RungSpec& rung, std::size_t index, std::string& warning) const;
 
  private:
   FileIdentity model_;
+  std::optional<Failure> unreadable_;
   std::vector<FileIdentity> engines_;
 };
 

@@ -97,6 +97,10 @@ class LifeCycle {
   LifeCycle(std::vector<Rung> rungs, Policy policy);
 
   Actions load(Time now);
+
+  /// Whether the loads of a rung can be made smaller: the model's file has a say in it.
+  void set_can_be_smaller(std::size_t rung, bool can) { rungs_[rung].can_be_smaller = can; }
+
   Actions abandon_load(Time now);
   Actions close(Time now);
 

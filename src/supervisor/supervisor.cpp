@@ -21,9 +21,7 @@ constexpr std::chrono::milliseconds exit_follows{1000};
 std::vector<Rung> ladder_of(const Settings& settings) {
   std::vector<Rung> rungs;
   for (const auto& spec : settings.rungs) {
-    rungs.push_back({.on_gpu = spec.server.on_gpu(),
-                     .quarantined = spec.quarantined,
-                     .can_be_smaller = can_be_smaller(spec, settings.when_out_of_memory)});
+    rungs.push_back({.on_gpu = spec.server.on_gpu(), .quarantined = spec.quarantined});
   }
   return rungs;
 }
@@ -33,13 +31,15 @@ std::vector<Rung> ladder_of(const Settings& settings) {
 Supervisor::Supervisor(std::shared_ptr<Runtime> runtime, Settings settings)
     : runtime_(std::move(runtime)),
       settings_(std::move(settings)),
+      next_file_(settings_.file),
       life_(ladder_of(settings_), settings_.policy),
       jobs_(static_cast<std::size_t>(settings_.max_waiting)),
       alarms_{Timer(*runtime_), Timer(*runtime_), Timer(*runtime_)} {
   publish_status();
 }
 
-void Supervisor::load(LoadAnswer answer) {
+void Supervisor::load(LoadAnswer answer, std::shared_ptr<const ModelFile> file) {
+  if (file) next_file_ = std::move(file);
   load_answers_.push_back(std::move(answer));
   for (auto& notice : std::exchange(settings_.notices, {}))
     announce(std::move(notice), 0, 0);
@@ -188,9 +188,13 @@ void Supervisor::perform(Action action) {
 }
 
 void Supervisor::begin_load() {
-  for (auto& rung : settings_.rungs)
-    make_full(rung);
-  checks_.remember(settings_.rungs);
+  if (!next_file_->failure) settings_.file = next_file_;
+  for (std::size_t index = 0; index < settings_.rungs.size(); ++index) {
+    auto& rung = settings_.rungs[index];
+    fit_to_file(rung, settings_.file->facts);
+    life_.set_can_be_smaller(index, can_be_smaller(rung, settings_.when_out_of_memory));
+  }
+  checks_.remember(settings_.rungs, *next_file_);
 }
 
 void Supervisor::make_smaller(std::size_t rung, const Failure& failure) {
@@ -398,7 +402,8 @@ void Supervisor::publish_status() {
                 .device = now_serving.device,
                 .engine = now_serving.engine.flavour,
                 .engine_build = now_serving.engine.build,
-                .slots = now_serving.parallel};
+                .slots = now_serving.parallel,
+                .file = {settings_.file, &settings_.file->facts}};
   const std::lock_guard lock(status_mutex_);
   status.context_length = status_.context_length;
   if (const auto found = servers_.find(life_.serving_generation()); found != servers_.end()) {

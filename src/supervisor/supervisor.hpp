@@ -9,6 +9,7 @@
 #include "supervisor/job_queue.hpp"
 #include "supervisor/launch_checks.hpp"
 #include "supervisor/life_cycle.hpp"
+#include "supervisor/model_file.hpp"
 #include "supervisor/private_folder.hpp"
 #include "supervisor/watched_server.hpp"
 
@@ -25,6 +26,7 @@ namespace llamavisor::supervisor {
 
 struct Settings {
   std::vector<RungSpec> rungs{};  ///< the ladder, best first
+  std::shared_ptr<const ModelFile> file{};
   Policy policy{};
   OutOfMemory when_out_of_memory = OutOfMemory::next_device;
   Limits limits{};
@@ -44,6 +46,7 @@ struct Status {
   int slots = 0;
   int context_length = 0;
   std::optional<server::OffloadedLayers> layers{};
+  std::shared_ptr<const GgufInfo> file{};  ///< what the model's file said at the last (re)load
 };
 
 /// Owns a model's server processes and its requests. All members on the runtime thread, except
@@ -55,8 +58,9 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
 
   Supervisor(std::shared_ptr<Runtime> runtime, Settings settings);
 
-  /// Load and reload alike: starts a new server.
-  void load(LoadAnswer answer);
+  /// Load and reload alike: starts a new server. `file`: the model's, read anew (null: as in the
+  /// settings); one that cannot be read is the load's failure.
+  void load(LoadAnswer answer, std::shared_ptr<const ModelFile> file = {});
   void abandon_load();
   void close(CloseAnswer answer);
 
@@ -117,6 +121,7 @@ class Supervisor : public std::enable_shared_from_this<Supervisor> {
 
   std::shared_ptr<Runtime> runtime_;
   Settings settings_;
+  std::shared_ptr<const ModelFile> next_file_;  // from the next load on
   LaunchChecks checks_;
   LifeCycle life_;
   JobQueue jobs_;

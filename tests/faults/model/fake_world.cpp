@@ -80,6 +80,14 @@ GenerateResult unbroken(std::string_view prompt, const GenerateOptions& options,
   return world.load(world.cpu()).generate(prompt, options).result_or_throw();
 }
 
+std::string argument(const StoryEvent& start, std::string_view flag) {
+  const auto& list = start.at("arguments").as_array();
+  for (std::size_t at = 0; at + 1 < list.size(); ++at) {
+    if (list[at].as_string() == flag) return std::string(list[at + 1].as_string());
+  }
+  return "nothing";
+}
+
 bool each_sent_once_to_each(const ServerStory& story) {
   std::set<std::pair<std::int64_t, std::string>> seen;
   for (const auto& request : story.completions()) {

@@ -65,6 +65,9 @@ GenerateOptions greedy(int max_tokens);
 GenerateResult unbroken(std::string_view prompt, const GenerateOptions& options,
                         std::string_view words = {});
 
+/// The argument that follows a flag, of a server's start; "nothing" where there is none.
+std::string argument(const StoryEvent& start, std::string_view flag);
+
 /// No server accepted a prompt twice.
 bool each_sent_once_to_each(const ServerStory& story);
 

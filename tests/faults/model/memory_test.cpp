@@ -121,15 +121,6 @@ TEST_CASE("the wait for memory can be turned off, and ends with a cancelled load
   }
 }
 
-/// The argument that follows a flag, of a server's start.
-std::string argument(const StoryEvent& start, std::string_view flag) {
-  const auto& list = start.at("arguments").as_array();
-  for (std::size_t at = 0; at + 1 < list.size(); ++at) {
-    if (list[at].as_string() == flag) return std::string(list[at + 1].as_string());
-  }
-  return "nothing";
-}
-
 TEST_CASE("a load without memory is tried once with fewer layers, where that is allowed") {
   const FakeWorld world;
   const int device = fresh_device();

@@ -29,6 +29,8 @@ struct Files {
     rungs[0].server.model = folder.path() / "model.gguf";
     rungs[0].server.engine = {.flavour = "cpu", .build = 1, .folder = folder.path()};
   }
+
+  ModelFile model() const { return {.identity = FileIdentity::of(rungs[0].server.model)}; }
 };
 
 }  // namespace
@@ -36,7 +38,7 @@ struct Files {
 TEST_CASE("an untouched model and engine pass", "[supervisor]") {
   Files files;
   LaunchChecks checks;
-  checks.remember(files.rungs);
+  checks.remember(files.rungs, files.model());
   std::string warning;
   CHECK_FALSE(checks.check(files.rungs[0], 0, warning));
   CHECK(warning.empty());
@@ -45,7 +47,7 @@ TEST_CASE("an untouched model and engine pass", "[supervisor]") {
 TEST_CASE("a model file that was replaced is never spliced in", "[supervisor]") {
   Files files;
   LaunchChecks checks;
-  checks.remember(files.rungs);
+  checks.remember(files.rungs, files.model());
   std::string warning;
 
   SECTION("by another file") {
@@ -65,10 +67,27 @@ TEST_CASE("a model file that was replaced is never spliced in", "[supervisor]") 
   CHECK(remedy_for(failure->cause).no_rung_helps);
 }
 
+TEST_CASE("a model file that is none is refused with the reason, by every rung", "[supervisor]") {
+  Files files;
+  const auto model = ModelFile::read(files.rungs[0].server.model);
+  REQUIRE(model->failure);
+  LaunchChecks checks;
+  checks.remember(files.rungs, *model);
+  std::string warning;
+  const auto failure = checks.check(files.rungs[0], 0, warning);
+  REQUIRE(failure);
+  CHECK(failure->code == errc::invalid_model);
+  CHECK(failure->message == model->failure->message);
+  CHECK(remedy_for(failure->cause).no_rung_helps);
+
+  checks.remember(files.rungs, files.model());
+  CHECK_FALSE(checks.check(files.rungs[0], 0, warning));
+}
+
 TEST_CASE("an engine that is gone or damaged condemns its rung", "[supervisor]") {
   Files files;
   LaunchChecks checks;
-  checks.remember(files.rungs);
+  checks.remember(files.rungs, files.model());
   fs::remove(files.folder.path() / "engine.json");
   std::string warning;
   const auto failure = checks.check(files.rungs[0], 0, warning);
