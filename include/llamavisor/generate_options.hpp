@@ -39,4 +39,9 @@ struct GenerateOptions {
   std::chrono::milliseconds deadline{0};
 };
 
+/// Throws `Error`, `invalid_option`, which names the member and its range: as every request does,
+/// for hosts that want to know before a load that takes minutes. What only the server can tell (a
+/// grammar that is none) is not looked at. Any thread.
+void validate(const GenerateOptions& options);
+
 }  // namespace llamavisor

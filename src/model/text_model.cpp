@@ -28,6 +28,10 @@ std::ptrdiff_t batch_window(int slots) {
 
 }  // namespace
 
+void validate(const GenerateOptions& options) {
+  server::check_options(options);
+}
+
 TextModel::TextModel(std::shared_ptr<detail::ModelCore> core) noexcept : core_(std::move(core)) {}
 
 TokenStream TextModel::generate(std::string_view prompt, const GenerateOptions& options) const {

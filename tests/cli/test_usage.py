@@ -38,6 +38,13 @@ class Usage(ProgramTest):
         self.assert_usage([*self.words, "--context-length", "-5"], "--context-length must be")
         self.assert_usage([*self.words, "--load-silence", "-1"], "--load-silence must be")
 
+    def test_an_answer_option_out_of_range_is_named_before_the_model_is_even_looked_for(self):
+        for words, told in [(["--top-p", "5"], "--top-p must be"), (["--max-tokens", "-1"], "--max-tokens must"),
+                            (["--min-p", "2"], "--min-p must be")]:
+            with self.subTest(words):
+                self.assert_usage([*self.words, *words], told)
+                self.assert_usage([CHAT, "-m", "there-is-no-such-model.gguf", *words], told)
+
     def test_an_environment_entry_needs_a_name_and_a_value(self):
         self.assert_usage([*self.words, "--env", "NOVALUE"], "--env", "NOVALUE")
 

@@ -57,6 +57,7 @@ GenerateOptions GenerateFlags::to_options() const {
   result.json_schema = read_rules(json_schema, "--json-schema");
   result.cache_prompt = !no_cache_prompt;
   result.deadline = std::chrono::milliseconds(deadline_ms);
+  validate(result);
   return result;
 }
 

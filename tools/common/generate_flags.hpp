@@ -23,7 +23,7 @@ struct GenerateFlags {
 
   void describe_to(CLI::App& app);
 
-  /// Reads the files. Throws `Error` (`invalid_option`).
+  /// Reads the files and checks everything, before a load. Throws `Error` (`invalid_option`).
   GenerateOptions to_options() const;
 };
 

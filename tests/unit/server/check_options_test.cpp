@@ -132,3 +132,14 @@ TEST_CASE("options: a schema of any depth is checked without recursion to the en
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   CHECK(thrown_by([&] { check_options({.json_schema = deep}); }).code == errc::invalid_option);
 }
+
+TEST_CASE("what a request would refuse can be known without a model", "[server]") {
+  for (const auto& [member, refused] : out_of_range()) {
+    for (const auto& options : refused) {
+      const auto failure = thrown_by([&] { validate(options); });
+      CHECK(failure.code == errc::invalid_option);
+      CHECK(says(failure.message, member));
+    }
+  }
+  CHECK_NOTHROW(validate({}));
+}
