@@ -58,7 +58,7 @@ void LoadProgress::draw(const Event& event, const std::string& step) {
                                 step, passed.count());
   // A line that wraps could not be wiped.
   const auto room = static_cast<std::size_t>(std::max(columns(standard_error) - 1, 10));
-  write_error("\r" + shortened(line, room) + "\x1b[K");
+  write_error(fmt::format("\r{}\x1b[K", shortened(line, room)));
   drawn_ = true;
 }
 

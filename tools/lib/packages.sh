@@ -143,7 +143,7 @@ need() {
   fi
   [[ -n $(missing "$@") ]] || return 0
   if [[ ${install:-yes} == no ]] || ! may_be_root; then
-    die "missing packages: as root, apt-get install $(missing "$@" | xargs)"
+    die "missing packages: as root, apt-get update && apt-get install $(missing "$@" | xargs)"
   fi
   step "reading the package lists"
   apt update || die "apt-get update failed: its words are above"
