@@ -1,3 +1,4 @@
+#include <llamavisor/device.hpp>
 #include <llamavisor/error.hpp>
 #include <llamavisor/event.hpp>
 #include <llamavisor/text_model.hpp>
@@ -141,6 +142,10 @@ std::string_view name(ResumeWay way) noexcept {
     case ResumeWay::by_text: return "by_text";
   }
   return "unknown";
+}
+
+std::string_view name(DeviceKind kind) noexcept {
+  return kind == DeviceKind::discrete ? "discrete" : "integrated";
 }
 
 std::string_view name(ModelState state) noexcept {

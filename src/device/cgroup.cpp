@@ -1,15 +1,9 @@
 #include "device/cgroup.hpp"
 
 #include <fstream>
+#include <string>
 
 namespace llamavisor::device {
-
-std::string first_line(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
 
 void for_each_cgroup(const std::filesystem::path& root,
                      const std::function<void(const std::filesystem::path& folder)>& visit) {

@@ -4,15 +4,11 @@
 
 #include <filesystem>
 #include <functional>
-#include <string>
 
 namespace llamavisor::device {
 
 /// Calls back with the folder of this process's group, and of each group above it.
 void for_each_cgroup(const std::filesystem::path& root,
                      const std::function<void(const std::filesystem::path& folder)>& visit);
-
-/// The first line of a file; empty where it cannot be read.
-std::string first_line(const std::filesystem::path& file);
 
 }  // namespace llamavisor::device

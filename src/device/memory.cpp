@@ -1,6 +1,7 @@
 #include "device/memory.hpp"
 
 #include "device/cgroup.hpp"
+#include "device/sysfs.hpp"
 
 #include <algorithm>
 #include <fstream>

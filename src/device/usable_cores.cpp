@@ -1,6 +1,7 @@
 #include "device/usable_cores.hpp"
 
 #include "device/cgroup.hpp"
+#include "device/sysfs.hpp"
 
 #include <sched.h>
 

@@ -18,6 +18,7 @@ struct Command {
   std::function<int(Interrupts&)> run;  ///< the exit status; may throw
 };
 
+Command add_devices(CLI::App& tool);
 Command add_generate(CLI::App& tool);
 Command add_engines(CLI::App& tool);
 

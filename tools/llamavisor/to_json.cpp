@@ -58,6 +58,23 @@ json::object to_json(const Resume& resume) {
           {"text_bytes", resume.text_bytes}};
 }
 
+json::object to_json(const Device& device) {
+  return {{"name", or_null(device.name)},
+          {"vendor", device.vendor},
+          {"model", device.model},
+          {"kind", name(device.kind)},
+          {"kind_is_guess", device.kind_is_guess},
+          {"gfx", or_null(device.gfx)},
+          {"effective_gfx", or_null(device.effective_gfx)},
+          {"pci", or_null(device.pci)},
+          {"uuid", or_null(device.uuid)},
+          {"memory_total", device.memory_total},
+          {"memory_free", device.memory_free},
+          {"usable", device.usable},
+          {"reason", or_null(device.reason)},
+          {"engines", plain_list(device.engines)}};
+}
+
 json::object to_json(const Engine& engine) {
   return {{"flavour", engine.flavour}, {"build", engine.build},
           {"version", engine.version}, {"folder", engine.folder.string()},

@@ -2,6 +2,7 @@
 /// Public values as JSON, member by member, under the members' own names.
 #pragma once
 
+#include <llamavisor/device.hpp>
 #include <llamavisor/engine.hpp>
 #include <llamavisor/error.hpp>
 #include <llamavisor/event.hpp>
@@ -13,6 +14,7 @@
 
 namespace llamavisor::cli {
 
+boost::json::object to_json(const Device& device);  ///< null for what is not known
 boost::json::object to_json(const Engine& engine);
 boost::json::object to_json(const Event& event);
 boost::json::object to_json(const Failure& failure);

@@ -1,0 +1,72 @@
+/// \file
+/// The GPUs of this machine, and who can drive them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llamavisor {
+
+/// What a device computes on.
+enum class DeviceKind {
+  discrete,    ///< a card with memory of its own
+  integrated,  ///< part of the processor: its memory is the host's
+};
+
+/// "discrete", "integrated". Never throws.
+std::string_view name(DeviceKind kind) noexcept;
+
+/// One GPU. A plain value.
+struct Device {
+  std::string name{};  ///< as `LoadOptions::device` takes it: "rocm:0"; empty where none drives it
+  std::string vendor{};  ///< "AMD", "NVIDIA"
+  std::string model{};   ///< what the card calls itself, else its PCI ids: "1002:7550"
+  DeviceKind kind = DeviceKind::discrete;
+  bool kind_is_guess = false;    ///< the kernel's signs contradict each other
+  std::string gfx{};             ///< AMD's instruction set: "gfx1201"; empty for others
+  std::string effective_gfx{};   ///< what HSA_OVERRIDE_GFX_VERSION makes of it, else as `gfx`
+  std::string pci{};             ///< "0000:03:00.0"
+  std::string uuid{};            ///< "GPU-1f2e3d4c5b6a7988"; empty where it has none
+  std::uint64_t memory_total{};  ///< bytes, of an integrated GPU with what it takes of the host's;
+                                 ///< 0 where no file tells
+  std::uint64_t memory_free{};   ///< bytes
+  std::vector<std::string> engines{};  ///< flavours of engines that are here and can drive it
+  bool usable = false;                 ///< an engine is here, and nothing stands in its way
+  std::string reason{};                ///< why it is not usable, and what mends that
+};
+
+/// What `discover_devices` found.
+struct Devices {
+  /// CUDA's by number, ROCm's by number, then those that no driver has taken.
+  std::vector<Device> list{};
+  /// The best device that is usable, else "cpu". Discrete CUDA ranks before discrete ROCm, that
+  /// before all that is integrated; then the most free memory counts, then the lowest number.
+  std::string automatic{"cpu"};
+  std::string why{};  ///< why it is that one, as a sentence
+};
+
+struct DiscoveryOptions {
+  /// Holds `sys/`, `proc/` and `dev/`.
+  std::filesystem::path root{"/"};
+
+  /// Engine flavours to be taken as present, with code for every GPU, instead of those that
+  /// `find_engines` finds: for planning. Access is then checked only for nodes that exist below
+  /// `root`.
+  std::optional<std::vector<std::string>> assume_engines{};
+};
+
+/// Reads which GPUs there are from files of the kernel alone: AMD's from KFD and DRM, NVIDIA's from
+/// its driver's folder, PCI devices that no driver has taken. No process is started and no driver
+/// is called. GPUs that only an engine can list (Vulkan's) are not among them.
+///
+/// Of the environment it reads ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES
+/// (devices that they hide are listed as not usable), HSA_OVERRIDE_GFX_VERSION and its numbered
+/// form. Throws `Error`: `invalid_option` where an override is malformed, since it breaks every
+/// program that uses HSA; what `find_engines` throws. Any thread.
+Devices discover_devices(const DiscoveryOptions& options = {});
+
+}  // namespace llamavisor
