@@ -10,6 +10,7 @@ std::string_view name(errc code) noexcept {
     case errc::invalid_option: return "invalid_option";
     case errc::refused_server_argument: return "refused_server_argument";
     case errc::unknown_device: return "unknown_device";
+    case errc::device_unusable: return "device_unusable";
     case errc::device_quarantined: return "device_quarantined";
     case errc::context_exceeded: return "context_exceeded";
     case errc::wrong_process: return "wrong_process";

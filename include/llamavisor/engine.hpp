@@ -20,6 +20,8 @@ struct Engine {
       command{};                     ///< how it is started: the executable, or loader + executable
   std::vector<std::string> flags{};  ///< every flag that its `--help` knows, sorted
   std::string source{};              ///< "debian", "system", ...
+  std::vector<std::string> gfx_targets{};  ///< AMD's instruction sets that it has code for; empty
+                                           ///< where that is not known
 
   bool knows(std::string_view flag) const;
 };

@@ -18,6 +18,7 @@ enum class errc {
   invalid_option = 1,       ///< an option is out of range, or two contradict each other
   refused_server_argument,  ///< an extra server argument that the supervisor owns
   unknown_device,           ///< no such device; the message lists those that exist
+  device_unusable,          ///< it is there, but something stands in its way; the message says what
   device_quarantined,       ///< the device has failed hard; the message says how to lift it
   context_exceeded,         ///< the prompt does not fit the context
   wrong_process,            ///< a handle was used in a child after fork()

@@ -1,6 +1,7 @@
 #include <llamavisor/device.hpp>
 #include <llamavisor/engine.hpp>
 
+#include "backend/missing_code.hpp"
 #include "device/device_name.hpp"
 #include "device/hardware.hpp"
 
@@ -14,12 +15,12 @@ namespace llamavisor {
 
 namespace {
 
-std::vector<std::string> flavours_here(const DiscoveryOptions& options) {
-  if (options.assume_engines) return *options.assume_engines;
-  std::vector<std::string> flavours;
-  for (const auto& engine : find_engines())
-    flavours.push_back(engine.flavour);
-  return flavours;
+std::vector<Engine> engines_here(const DiscoveryOptions& options) {
+  if (!options.assume_engines) return find_engines();
+  std::vector<Engine> engines;
+  for (const auto& flavour : *options.assume_engines)
+    engines.push_back({.flavour = flavour});
+  return engines;
 }
 
 /// Discrete CUDA, discrete ROCm, integrated; then the most free memory, then the lowest number.
@@ -30,14 +31,18 @@ auto rank(const Device& device) {
                     name.number);
 }
 
-void find_driver(Device& device, const std::vector<std::string>& flavours) {
+/// A load takes the first engine of a flavour, so that one counts.
+void find_driver(Device& device, const std::vector<Engine>& engines) {
   if (device.name.empty()) return;
   const auto flavour = device::parse_device_name(device.name).flavour();
-  const bool is_here = std::find(flavours.begin(), flavours.end(), flavour) != flavours.end();
-  if (is_here) device.engines.push_back(flavour);
-  if (device.reason.empty() && !is_here) {
-    device.reason = fmt::format("no {0} engine: get one with tools/get-engine {0}", flavour);
-  }
+  const auto engine = std::find_if(engines.begin(), engines.end(), [&](const Engine& candidate) {
+    return candidate.flavour == flavour;
+  });
+  auto reason = engine == engines.end()
+                    ? fmt::format("no {0} engine: get one with tools/get-engine {0}", flavour)
+                    : backend::missing_code(*engine, device);
+  if (reason.empty()) device.engines.push_back(flavour);
+  if (device.reason.empty()) device.reason = std::move(reason);
   device.usable = device.reason.empty();
 }
 
@@ -72,9 +77,9 @@ Devices discover_devices(const DiscoveryOptions& options) {
   auto surroundings = device::Surroundings::real(options.root);
   surroundings.node_may_be_absent = options.assume_engines.has_value();
   Devices devices{.list = device::read_hardware(surroundings)};
-  const auto flavours = flavours_here(options);
+  const auto engines = engines_here(options);
   for (auto& device : devices.list)
-    find_driver(device, flavours);
+    find_driver(device, engines);
   choose(devices);
   return devices;
 }

@@ -3,7 +3,9 @@
 #include <llamavisor/engine.hpp>
 
 #include "backend/check_load_options.hpp"
+#include "backend/missing_code.hpp"
 #include "backend/resolve_device.hpp"
+#include "device/hardware.hpp"
 #include "device/quarantine.hpp"
 #include "device/usable_cores.hpp"
 #include "model/model_core.hpp"
@@ -54,11 +56,34 @@ supervisor::RungSpec make_rung(const device::DeviceName& device, Engine engine,
   return rung;
 }
 
+/// What the kernel tells of a ROCm device before any process is started.
+struct RocmFacts {
+  std::string mask{};  ///< `ServerSpec::rocr_mask`; empty where the kernel lists no such device:
+                       ///< then the engine says which it has
+  std::string obstacle{};  ///< it is hidden, may not be opened, or the engine has no code for it
+};
+
+RocmFacts rocm_facts(const device::DeviceName& device, const Engine& engine) {
+  if (device.kind != "rocm") return {};
+  for (auto& known : device::read_hardware(device::Surroundings::real())) {
+    if (known.name != device.text()) continue;
+    auto reason = known.reason.empty() ? missing_code(engine, known) : known.reason;
+    return {.mask = known.uuid.empty() ? std::to_string(device.number) : known.uuid,
+            .obstacle = reason.empty() ? reason : fmt::format("{}: {}", known.name, reason)};
+  }
+  return {};
+}
+
 [[noreturn]] void refuse_quarantined(const device::DeviceName& device) {
   throw Error(errc::device_quarantined,
               fmt::format("{} failed so hard that a second try may hang this machine; it is "
                           "quarantined until the next boot, or until: llamavisor doctor --clear",
                           device.text()));
+}
+
+bool may_start_on_cpu(const LoadOptions& options) {
+  return options.fallback == Fallback::to_cpu ||
+         (options.fallback == Fallback::automatic && is_auto(options.device));
 }
 
 /// The CPU below a GPU, where the policy wants one; a notice where there is none.
@@ -75,8 +100,8 @@ void add_cpu_rung(supervisor::Settings& settings, const std::filesystem::path& m
     settings.notices.push_back({.kind = Event::Kind::no_cpu_engine, .message = message});
     return;
   }
-  const int gpu_build = settings.rungs.front().server.engine.build;
-  if (cpu->build != gpu_build) {
+  const int gpu_build = settings.rungs.empty() ? 0 : settings.rungs.front().server.engine.build;
+  if (gpu_build != 0 && cpu->build != gpu_build) {
     settings.notices.push_back(
         {.kind = Event::Kind::warning,
          .message = fmt::format("the CPU engine is build {}, the GPU engine build {}: answers may "
@@ -97,10 +122,17 @@ Availability LlamaServerBackend::available() const {
   return {.reason = fmt::format("no {0} engine: get one with tools/get-engine {0}", flavour)};
 }
 
+/// An engine that is named decides what "auto" may be.
+std::string LlamaServerBackend::wanted_kind(const LoadOptions& options) const {
+  if (!kind_.empty() || options.engine.empty() || !is_auto(options.device)) return kind_;
+  const auto flavour = read_engine(options.engine).flavour;
+  return flavour == "hip" ? "rocm" : flavour;
+}
+
 TextModel LlamaServerBackend::load(const std::filesystem::path& model, const LoadOptions& options,
                                    std::stop_token stop) {
   check_load_options(options);
-  const auto device = resolve_device(options.device, kind_);
+  const auto device = resolve_device(options.device, wanted_kind(options));
   auto file = supervisor::ModelFile::read(model);
   if (file->failure) throw Error(*file->failure);
   supervisor::Settings settings{.file = std::move(file),
@@ -115,12 +147,24 @@ TextModel LlamaServerBackend::load(const std::filesystem::path& model, const Loa
                                 .runtime_dir = options.runtime_dir,
                                 .max_waiting = options.max_waiting,
                                 .on_event = options.on_event};
-  settings.rungs.push_back(make_rung(device, choose_engine(device, options), model, options));
-  const auto& first = settings.rungs.front();
-  if (first.quarantined && !is_auto(options.device)) refuse_quarantined(device);
-  if (first.server.on_gpu() && options.fallback != Fallback::never) {
+  auto engine = choose_engine(device, options);
+  const auto rocm = rocm_facts(device, engine);
+  if (rocm.obstacle.empty()) {
+    settings.rungs.push_back(make_rung(device, std::move(engine), model, options));
+    settings.rungs.front().server.rocr_mask = rocm.mask;
+  } else if (may_start_on_cpu(options)) {
+    settings.notices.push_back(
+        {.kind = Event::Kind::warning, .message = rocm.obstacle + "; the CPU is used instead"});
+  } else {
+    throw Error(errc::device_unusable, rocm.obstacle);
+  }
+  const bool quarantined = !settings.rungs.empty() && settings.rungs.front().quarantined;
+  if (quarantined && !is_auto(options.device)) refuse_quarantined(device);
+  const bool on_cpu = !settings.rungs.empty() && !settings.rungs.front().server.on_gpu();
+  if (!on_cpu && options.fallback != Fallback::never) {
     add_cpu_rung(settings, model, options);
   }
+  if (settings.rungs.empty()) throw Error(errc::device_unusable, rocm.obstacle);
   auto core = std::make_shared<detail::ModelCore>(Runtime::shared(), std::move(settings));
   core->load(std::move(stop));
   return TextModel(std::move(core));

@@ -20,6 +20,8 @@ class LlamaServerBackend final : public Backend {
                  std::stop_token stop) override;
 
  private:
+  std::string wanted_kind(const LoadOptions& options) const;
+
   std::string kind_;
 };
 

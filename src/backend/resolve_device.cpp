@@ -1,5 +1,6 @@
 #include "backend/resolve_device.hpp"
 
+#include <llamavisor/device.hpp>
 #include <llamavisor/error.hpp>
 
 #include <fmt/format.h>
@@ -15,7 +16,8 @@ device::DeviceName resolve_device(std::string_view asked, std::string_view kind)
     if (wish && *wish) device = device::parse_device_name(wish);
     // The wish of the environment stands in for "auto" only, and gives way to a backend's own kind.
     if (!kind.empty() && device.kind != kind) return device::parse_device_name(kind);
-    return device.kind == "auto" ? device::DeviceName{.kind = "cpu"} : device;
+    if (device.kind == "auto") return device::parse_device_name(discover_devices().automatic);
+    return device;
   }
   if (!kind.empty() && device.kind != kind) {
     throw Error(errc::unknown_device,

@@ -8,9 +8,10 @@
 
 namespace llamavisor::backend {
 
-/// The device that a load asks for. "auto" is what LLAMAVISOR_DEVICE names, and the CPU where it
-/// names nothing; with `kind` (a backend's own), "auto" is that kind's first device, and a device
-/// of another kind throws `unknown_device`.
+/// The device that a load asks for. "auto" is what LLAMAVISOR_DEVICE names, and where it
+/// names nothing the best that `discover_devices` finds, at the worst the CPU; with `kind` (a
+/// backend's own), "auto" is that kind's first device, and a device of another kind throws
+/// `unknown_device`.
 device::DeviceName resolve_device(std::string_view asked, std::string_view kind = {});
 
 /// Whether a load named no device: "auto", in any case.

@@ -66,10 +66,12 @@ std::vector<std::size_t> all_places(const std::vector<Device>& devices) {
 }
 
 std::vector<Device> read_amd(const Surroundings& surroundings) {
+  auto nodes = read_kfd_nodes(surroundings.root);
+  if (nodes.empty()) return {};  // and no override matters
   const auto overrides = GfxOverrides::read(surroundings.variables);
   std::error_code error;
   std::vector<Device> devices;
-  for (auto& node : read_kfd_nodes(surroundings.root)) {
+  for (auto& node : nodes) {
     const auto render = fmt::format("renderD{}", node.render_minor);
     const auto folder = surroundings.root / "sys/class/drm" / render / "device";
     auto drm = read_drm(folder);

@@ -118,6 +118,7 @@ PackDescription parse_pack_description(std::string_view text) {
   pack.flags = member("flags").texts();
   std::sort(pack.flags.begin(), pack.flags.end());
   pack.flags.erase(std::unique(pack.flags.begin(), pack.flags.end()), pack.flags.end());
+  if (!member("gfx_targets").missing()) pack.gfx_targets = member("gfx_targets").texts();
   pack.source = Member(member("source").object(), "kind").text();
   return pack;
 }

@@ -23,12 +23,13 @@ struct PackDescription {
   std::string flavour{};
   int build = 0;
   std::string version{};
-  std::string executable{};          ///< a file name in the pack
-  std::string loader{};              ///< the same; empty where the system's loader is used
-  bool start_by_loader = false;      ///< the executable cannot be started directly
-  std::filesystem::path path{};      ///< where the pack was made to lie
-  std::vector<std::string> flags{};  ///< sorted, none twice
-  std::string source{};              ///< the kind: "debian", "system", ...
+  std::string executable{};                ///< a file name in the pack
+  std::string loader{};                    ///< the same; empty where the system's loader is used
+  bool start_by_loader = false;            ///< the executable cannot be started directly
+  std::filesystem::path path{};            ///< where the pack was made to lie
+  std::vector<std::string> flags{};        ///< sorted, none twice
+  std::vector<std::string> gfx_targets{};  ///< of a HIP build; empty where it is not known
+  std::string source{};                    ///< the kind: "debian", "system", ...
 };
 
 /// Parses a description. Throws `Error` (`engine_broken`) that says what is wrong with it, without

@@ -131,6 +131,7 @@ Engine read_engine(const fs::path& folder) {
   result.version = std::move(pack.version);
   result.folder = std::move(place);
   result.flags = std::move(pack.flags);
+  result.gfx_targets = std::move(pack.gfx_targets);
   result.source = std::move(pack.source);
   return result;
 }

@@ -207,7 +207,8 @@ std::vector<std::string> command_line(const ServerSpec& spec, const Identity& id
   arguments.require("--threads", spec.threads);
   // A build without --device cannot be told to keep off a GPU; only a CPU pack may lack it.
   if (spec.on_gpu()) {
-    arguments.require("--device", server_device_name(spec.device));
+    arguments.require("--device",
+                      spec.rocr_mask.empty() ? server_device_name(spec.device) : "ROCm0");
   } else {
     arguments.offer("--device", "none");
   }
@@ -241,6 +242,14 @@ std::vector<std::string> child_environment(const ServerSpec& spec, const Identit
     if (!is_unwanted(name)) variables.emplace_back(name, entry.substr(equals + 1));
   }
   set("LLAMA_API_KEY", identity.key);
+  if (!spec.rocr_mask.empty()) {
+    // What these would hide has been taken into account; behind our mask they would hide ours.
+    std::erase_if(variables, [](const auto& entry) {
+      return entry.first == "HIP_VISIBLE_DEVICES" || entry.first == "CUDA_VISIBLE_DEVICES" ||
+             entry.first == "GPU_DEVICE_ORDINAL";
+    });
+    set("ROCR_VISIBLE_DEVICES", spec.rocr_mask);
+  }
   set("GGML_NO_BACKTRACE", "1");  // on abort the server would fork a debugger, and wait for it
   for (const auto& [name, value] : spec.environment)
     set(name, value);

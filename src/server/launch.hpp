@@ -17,7 +17,11 @@ namespace llamavisor::server {
 /// What one server process is to be.
 struct ServerSpec {
   Engine engine{};
-  std::string device{"cpu"};        ///< "cpu", "vulkan:0", ...
+  std::string device{"cpu"};  ///< "cpu", "vulkan:0", ...
+  /// For ROCm: the UUID of the device, or its position among all GPUs. HIP initialises each GPU
+  /// that it sees, and a bad one can crash it before its first line, so the child sees this one
+  /// alone, which then is number 0. Empty: nothing is hidden.
+  std::string rocr_mask{};
   std::filesystem::path model{};    ///< absolute
   int context_length = 0;           ///< of one slot; > 0
   std::optional<int> gpu_layers{};  ///< as `LoadOptions::gpu_layers`

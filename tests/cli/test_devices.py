@@ -5,7 +5,7 @@ import os
 import unittest
 from pathlib import Path
 
-from support import HERE, TOOL, ProgramTest
+from support import HERE, TOOL, ProgramTest, write_pack
 
 MACHINES = HERE.parent / "fixtures/machines"
 
@@ -51,6 +51,27 @@ class Devices(ProgramTest):
                 self.assertEqual((result.returncode, result.stdout), (2, b""))
                 for variable in machine["env"]:
                     self.assertIn(variable.encode(), result.stderr)
+
+    def test_an_engine_without_code_for_a_card_cannot_drive_it_unless_an_override_makes_it(self):
+        machine = next(machine for machine in machines() if machine["name"] == "one RX 9070")
+        self.devices(machine, 0)
+        pack = write_pack(self.folder / "hip", flavour="hip", gfx_targets=["gfx1100", "gfx1200"])
+        run = [TOOL, "devices", "--root", str(self.folder / "machine 0"), "--json"]
+        self.environment = {"LLAMAVISOR_ENGINE_PATH": str(pack), "HOME": str(self.folder)}
+        device = self.run_json(run)["devices"][0]
+        self.assertEqual((device["usable"], device["engines"]), (False, []))
+        self.assertIn("no code for gfx1201, only for gfx1100, gfx1200", device["reason"])
+        self.environment["HSA_OVERRIDE_GFX_VERSION"] = "12.0.0"
+        found = self.run_json(run)
+        self.assertEqual((found["auto"], found["devices"][0]["engines"]), ("rocm:0", ["hip"]))
+
+    def test_without_an_engine_the_command_to_get_one_is_named(self):
+        machine = next(machine for machine in machines() if machine["name"] == "one RX 9070")
+        self.devices(machine, 0)
+        self.environment = {"HOME": str(self.folder)}
+        found = self.run_json([TOOL, "devices", "--root", str(self.folder / "machine 0"), "--json"])
+        self.assertEqual((found["auto"], found["devices"][0]["usable"]), ("cpu", False))
+        self.assertIn("tools/get-engine hip", found["devices"][0]["reason"])
 
     def test_a_table_says_what_auto_is_and_what_stands_in_the_way(self):
         machine = next(machine for machine in machines() if machine["name"].startswith("NVIDIA and AMD"))

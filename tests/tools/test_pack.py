@@ -1,5 +1,7 @@
 import os
+import tempfile
 import unittest
+from pathlib import Path
 
 from support import FolderTest, write_pack
 
@@ -36,6 +38,28 @@ class Answers(unittest.TestCase):
             "--tools", "--host", "--port", "--fim-qwen-1.5b-default"]))
         with self.assertRaises(Damaged):
             packs.parse_flags("-h, --help\n")
+
+    def test_gfx_targets_are_those_that_the_plugin_and_rocblas_both_have(self):
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            bundle = b"\0__CLANG_OFFLOAD_BUNDLE__\0host-x86_64-unknown-linux--\0"
+            for target in (b"gfx90a:sramecc+:xnack-", b"gfx1100", b"gfx1201"):
+                bundle += b"hipv4-amdgcn-amd-amdhsa--" + target + b"\0"
+            (folder / "libggml-hip.so").write_bytes(bundle)
+            self.assertEqual(packs.gfx_targets(folder), ["gfx90a", "gfx1100", "gfx1201"])
+            library = folder / "rocblas/library"
+            library.mkdir(parents=True)
+            for name in ("Kernels.so-000-gfx1100.hsaco", "TensileLibrary_gfx90a.dat", "x_gfx1030.co"):
+                (library / name).write_bytes(b"")
+            self.assertEqual(packs.gfx_targets(folder), ["gfx90a", "gfx1100"])
+
+    def test_gfx_targets_that_cannot_be_told_are_none(self):
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            self.assertEqual(packs.gfx_targets(folder), [])
+            for content in (b"CCOB\2\0 compressed", b"hipv4-amdgcn-amd-amdhsa--gfx1100\0hipv4-amdgcn-amd-amdhsa--gfx11-generic"):
+                (folder / "libggml-hip.so").write_bytes(content)
+                self.assertEqual(packs.gfx_targets(folder), [])
 
     def test_devices_are_named_or_none(self):
         self.assertEqual(packs.parse_devices("Available devices:\n  (none)\n"), [])

@@ -61,3 +61,16 @@ TEST_CASE("environment: a name that was inherited twice is replaced wholly", "[s
   CHECK(environment_of({"A=1", "A=2"}, {{"A", "3"}}) ==
         Words{"A=3", "GGML_NO_BACKTRACE=1", "LLAMA_API_KEY=k3y"});
 }
+
+TEST_CASE("environment: a ROCm child sees the one GPU that was chosen, whatever was inherited",
+          "[server]") {
+  ServerSpec spec;
+  spec.rocr_mask = "GPU-1f2e3d4c5b6a7988";
+  const Words inherited{"ROCR_VISIBLE_DEVICES=0,1", "HIP_VISIBLE_DEVICES=1",
+                        "CUDA_VISIBLE_DEVICES=1", "GPU_DEVICE_ORDINAL=1",
+                        "HSA_OVERRIDE_GFX_VERSION=11.0.0"};
+  auto words = child_environment(spec, {.key = "k3y"}, inherited);
+  std::sort(words.begin(), words.end());
+  CHECK(words == Words{"GGML_NO_BACKTRACE=1", "HSA_OVERRIDE_GFX_VERSION=11.0.0",
+                       "LLAMA_API_KEY=k3y", "ROCR_VISIBLE_DEVICES=GPU-1f2e3d4c5b6a7988"});
+}

@@ -235,3 +235,15 @@ TEST_CASE("device name: ours becomes the server's", "[server]") {
   CHECK(server_device_name("vulkan") == "Vulkan0");
   CHECK(server_device_name("cpu") == "none");
 }
+
+TEST_CASE("command line: behind a mask the chosen ROCm device is number 0", "[server]") {
+  auto spec = vulkan_spec();
+  spec.device = "rocm:1";
+  const auto device_of = [&] {
+    const auto words = command_line(spec, {.alias = "nonce"});
+    return *(std::find(words.begin(), words.end(), "--device") + 1);
+  };
+  CHECK(device_of() == "ROCm1");
+  spec.rocr_mask = "1";
+  CHECK(device_of() == "ROCm0");
+}

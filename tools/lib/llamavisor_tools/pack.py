@@ -1,6 +1,7 @@
 """A pack: a folder with a llama-server that runs as it is, and the engine.json that describes it."""
 
 import json
+import mmap
 import os
 import re
 import subprocess
@@ -138,6 +139,8 @@ class Pack:
         pack.description["flags"] = parse_flags(pack.ask("--help"))
         if flavour == "cpu":
             pack.refuse_devices()
+        if flavour == "hip":
+            pack.description["gfx_targets"] = gfx_targets(folder)
         pack.description["files"] = hashes(folder, file_names(folder), "hashing")
         pack.description["start"] = "direct"
         pack.write()
@@ -218,6 +221,35 @@ def hashes(folder, names, label):
     total = sum((folder / name).stat().st_size for name in names)
     with Progress(label, total) as progress:
         return {name: sha256(folder / name, progress.add) for name in names}
+
+
+# ---- which GPUs it has code for
+
+
+def gfx_targets(folder):
+    """AMD's instruction sets that a HIP build has code for, from its files; empty: it cannot be told.
+
+    The offload bundle in ggml's plug-in names each target, unless it is compressed or generic. rocBLAS
+    has a file or more for each, where it lies in the pack. A GPU needs both.
+    """
+    lists = []
+    for plugin in folder.glob("libggml-hip*.so*"):
+        if targets := bundle_targets(plugin):
+            lists.append(targets)
+    blas = {match[1] for name in file_names(folder) if (match := re.search(r"rocblas/library/.*[_-](gfx[0-9a-f]+)\b", name))}
+    if not lists:
+        return []
+    common = set.intersection(*lists, *([blas] if blas else []))
+    return sorted(common, key=lambda name: (len(name), name))
+
+
+def bundle_targets(path):
+    """Names after a code object's triple in a file, as "hipv4-amdgcn-amd-amdhsa--gfx1100"; features left out."""
+    if path.stat().st_size == 0:
+        return set()  # which cannot be mapped
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        found = re.findall(rb"hip[v0-9]*-amdgcn-amd-amdhsa-(?:unknown)?-(gfx[0-9a-f]+)(-generic)?", content)
+    return set() if any(generic for _, generic in found) else {name.decode() for name, _ in found}
 
 
 # ---- what a server prints
