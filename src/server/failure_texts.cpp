@@ -77,6 +77,9 @@ constexpr std::array texts{
     FailureText{"mem_buffer != NULL", Cause::out_of_memory},
     FailureText{"bad_alloc", Cause::out_of_memory},
     FailureText{"Cannot allocate memory", Cause::out_of_memory},
+    // Of a card that other processes had filled but for 18 MiB; one that is not there is refused
+    // before, as an invalid device.
+    FailureText{"createDevice: ErrorInitializationFailed", Cause::out_of_memory},
     // No thread could be made: its stack found no room, or the user has too many processes.
     FailureText{"what():*Resource temporarily unavailable", Cause::out_of_memory},
 
@@ -99,6 +102,8 @@ constexpr std::array texts{
     FailureText{"gguf_init_from_", Cause::bad_model},
     FailureText{"invalid magic", Cause::bad_model},
     FailureText{"model is corrupted or incomplete", Cause::bad_model},
+    // Whatever else Vulkan throws while a model loads is no fault of the file.
+    FailureText{"error loading model: vk::", Cause::unknown},
     FailureText{"error loading model", Cause::bad_model},
 };
 
