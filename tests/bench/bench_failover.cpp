@@ -1,106 +1,136 @@
 // How long failing over takes, and whether anything is lost: on real servers, with any device.
 //
-//   bench_failover MODEL DEVICE [ROUNDS]
+//   bench_failover MODEL DEVICE [ROUNDS [FAULT...]]
 //
-// prints a table in Markdown. Engines are found as usual (LLAMAVISOR_ENGINE_PATH); BENCH_THREADS
-// sets the threads of the CPU engine, BENCH_CHILD_ENVIRONMENT="NAME=value" adds a variable to the
-// servers', BENCH_HANG adds a hang at the default limits.
+// prints a table in Markdown. A server is struck at a seeded moment of its answer, a fresh one each
+// round. FAULT is SIGKILL, standby (SIGKILL with a warm CPU server), SIGSEGV, SIGABRT, and, at the
+// default limits of a hang, SIGSTOP, frozen (the main thread alone, in the answer) and
+// frozen-prompt (the same in the prompt). Without names: the first four. Engines are found as usual
+// (LLAMAVISOR_ENGINE_PATH); real_servers.hpp has what the environment changes.
 #include <llamavisor/llamavisor.hpp>
 
 #include "bench.hpp"
 #include "event_log.hpp"
 #include "processes.hpp"
+#include "real_servers.hpp"
+#include "struck_answer.hpp"
+#include "temporary_folder.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <functional>
+#include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace llamavisor;
-using Clock = std::chrono::steady_clock;
+using bench::Fault;
+using Kind = Event::Kind;
 
 namespace {
 
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
+constexpr int first_seed = 20261201;
+
+constexpr std::array<Fault, 7> faults{{{"SIGKILL", SIGKILL},
+                                       {"standby", SIGKILL, true},
+                                       {"SIGSEGV", SIGSEGV},
+                                       {"SIGABRT", SIGABRT},
+                                       {"SIGSTOP", SIGSTOP},
+                                       {"frozen"},
+                                       {"frozen-prompt", 0, false, true}}};
+constexpr std::size_t usual_faults = 4;
 
 /// What one kind of failure cost, over some rounds.
 struct Outcome {
-  std::vector<double> gaps;    // ms from the fault to the next token
+  std::vector<double> gaps;    // ms from the fault to the token that it delayed
   std::vector<double> spawns;  // ms from the fault to the process that takes over, where one starts
   int lost = 0;                // streams that ended otherwise than well
-  int equal = 0;               // whose text equals that of the unbroken run
+  int torn = 0;       // whose pieces are not the text, or which had changed before the seam
+  int equal = 0;      // whose text equals that of the unbroken run
+  int cpu_equal = 0;  // rounds whose unbroken run on the CPU says the same
   int rounds = 0;
   std::string ways;
 };
 
-struct Bench {
-  std::string model;
-  std::string device;
-  int rounds;
+void await_standby(const test::EventLog& log) {
+  log.wait_for(Kind::started, 2);
+  const pid_t standby = test::own_servers().back();
+  test::wait_until("the standby has loaded", [&] { return bench::is_loaded(standby); });
+}
 
-  LoadOptions options(bool standby) const {
-    LoadOptions options{.device = device, .context_length = 2048};
+class Bench {
+ public:
+  Bench(std::string model, std::string device, int rounds)
+      : model_(std::move(model)), device_(std::move(device)), rounds_(rounds) {}
+
+  void report(const Fault& fault) {
+    Outcome outcome;
+    const bool hangs = fault.signal == 0 || fault.signal == SIGSTOP;
+    for (int number = 0; number < (hangs ? 1 : rounds_); ++number)
+      round(outcome, fault, number);
+    const auto worst = [](const std::vector<double>& times) {
+      return times.empty() ? std::string("-")
+                           : fmt::format("{:.1f}", *std::max_element(times.begin(), times.end()));
+    };
+    fmt::print("| {} | {} | {} | {:.0f} | {} | {} | {} | {} of {} | {} | {}|\n", fault.name,
+               fault.standby ? "warm" : "cold", worst(outcome.spawns), bench::median(outcome.gaps),
+               worst(outcome.gaps), outcome.lost, outcome.torn, outcome.equal, outcome.rounds,
+               outcome.cpu_equal, outcome.ways);
+    std::fflush(stdout);
+  }
+
+ private:
+  LoadOptions options(const Fault& fault) const {
+    auto options = bench::real_server_options(device_);
     options.parallel = 8;
-    options.standby = standby;
-    options.recovery.cool_down = {};
-    if (const char* threads = std::getenv("BENCH_THREADS")) options.threads = std::atoi(threads);
-    options.server_args = {"-fa", "off"};
-    if (const char* added = std::getenv("BENCH_CHILD_ENVIRONMENT")) {
-      const std::string variable = added;
-      const auto equals = variable.find('=');
-      options.environment.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
+    options.standby = fault.standby;
+    if (fault.in_prompt) {  // long enough to be struck in its middle
+      options.context_length = 4096;
+      options.parallel = 1;
+      options.server_args.insert(options.server_args.end(), {"-b", "32", "-ub", "32"});
     }
     return options;
   }
 
+  /// The same computation each time: a cached prompt would round otherwise.
   static GenerateOptions greedy() {
-    return {.max_tokens = 160, .temperature = 0.0, .ignore_eos = true};
+    return {.max_tokens = bench::struck_tokens,
+            .temperature = 0.0,
+            .ignore_eos = true,
+            .cache_prompt = false};
   }
 
-  /// Loads, strikes after `at` tokens, and reads to the end.
-  void round(Outcome& outcome, bool standby, int at,
-             const std::function<void(pid_t)>& strike) const {
+  /// Loads, strikes in the middle of an answer, and reads to the end.
+  void round(Outcome& outcome, const Fault& fault, int number) {
+    const test::TemporaryFolder state;  // a device that hung is quarantined there
+    const test::ScopedVariable state_home("XDG_STATE_HOME", state.path().string());
     const test::EventLog log;
-    auto with_log = options(standby);
+    auto with_log = options(fault);
     with_log.on_event = log.handler();
-    auto loaded = load_model(model, with_log);
-    if (standby) log.wait_for(Event::Kind::started, 2);
-    const std::string prompt = "Tell me about llamas.";
+    const auto loaded = load_model(model_, with_log);
+    if (fault.standby) await_standby(log);  // it gets its first token in the run below
+    const auto prompt = fault.in_prompt ? std::string(3000, 'p')
+                                        : fmt::format("Tell me about llama number {}.", number);
     const std::string whole = loaded.generate(prompt, greedy()).result().text;
-    const pid_t victim = test::own_servers().front();
-    auto stream = loaded.generate(prompt, greedy());
-    int count = 0;
-    Clock::time_point struck;
-    std::chrono::system_clock::time_point struck_at;  // the clock of events
-    bool waiting = false;
-    for (const auto& token : stream) {
-      if (waiting && !token.text.empty()) {
-        outcome.gaps.push_back(ms_since(struck));
-        waiting = false;
-      }
-      if (++count == at) {
-        struck = Clock::now();
-        struck_at = std::chrono::system_clock::now();
-        strike(victim);
-        waiting = true;
-      }
+    bench::StruckAnswer answer(fault, random_);
+    answer.read(loaded.generate(prompt, greedy()), test::own_servers().front());
+    if (!fault.standby) {
+      const auto spawned = log.wait_for(Kind::started, 2).time - answer.struck_at;
+      outcome.spawns.push_back(std::chrono::duration<double, std::milli>(spawned).count());
     }
-    if (!standby) {
-      const std::chrono::duration<double, std::milli> spawn =
-          log.wait_for(Event::Kind::started, 2).time - struck_at;
-      outcome.spawns.push_back(spawn.count());
-    }
-    const auto& result = stream.result();
+    const auto& result = answer.result;
+    const auto seam = result.resumes.empty() ? 0 : result.resumes.front().text_bytes;
+    outcome.gaps.push_back(answer.gap);
     ++outcome.rounds;
-    outcome.lost += result.failure.has_value() || result.generated_tokens != 160;
+    outcome.lost += result.failure.has_value() || result.generated_tokens != bench::struck_tokens;
+    outcome.torn += answer.text != result.text || result.text.compare(0, seam, whole, 0, seam) != 0;
     outcome.equal += result.text == whole;
+    outcome.cpu_equal += loaded.generate(prompt, greedy()).result().text == whole;
     for (const auto& resume : result.resumes) {
       const std::string way(name(resume.way));
       if (outcome.ways.find(way) == std::string::npos) outcome.ways += way + " ";
@@ -108,48 +138,47 @@ struct Bench {
     loaded.close();
   }
 
-  void report(const char* what, bool standby, const std::function<void(pid_t)>& strike) const {
-    Outcome outcome;
-    for (int number = 0; number < rounds; ++number)
-      round(outcome, standby, 5 + 13 * number, strike);
-    fmt::print(
-        "| {} | {} | {} | {:.0f} | {:.0f} | {} | {} of {} | {}|\n", what, standby ? "warm" : "cold",
-        outcome.spawns.empty() ? "-"
-                               : fmt::format("{:.1f}", *std::max_element(outcome.spawns.begin(),
-                                                                         outcome.spawns.end())),
-        bench::median(outcome.gaps),
-        outcome.gaps.empty() ? 0 : *std::max_element(outcome.gaps.begin(), outcome.gaps.end()),
-        outcome.lost, outcome.equal, outcome.rounds, outcome.ways);
-    std::fflush(stdout);
-  }
+  std::string model_, device_;
+  int rounds_;
+  std::mt19937 random_{first_seed};
 };
+
+std::vector<Fault> chosen(int count, char** names) {
+  std::vector<Fault> list(faults.begin(), faults.begin() + (count > 0 ? 0 : usual_faults));
+  for (int number = 0; number < count; ++number) {
+    const auto found = std::find_if(faults.begin(), faults.end(), [&](const Fault& fault) {
+      return fault.name == names[number];
+    });
+    if (found == faults.end()) {
+      throw Error(errc::invalid_option, fmt::format("there is no fault {}", names[number]));
+    }
+    list.push_back(*found);
+  }
+  return list;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) try {
   if (argc < 3) {
-    fmt::print(stderr, "usage: bench_failover MODEL DEVICE [ROUNDS]\n");
+    fmt::print(stderr, "usage: bench_failover MODEL DEVICE [ROUNDS [FAULT...]]\n");
     return 2;
   }
-  const Bench bench{argv[1], argv[2], argc > 3 ? std::atoi(argv[3]) : 5};
-  const auto send = [](int signal) { return [signal](pid_t pid) { ::kill(pid, signal); }; };
+  const auto wanted = chosen(std::max(argc - 4, 0), argv + 4);
+  Bench bench(argv[1], argv[2], argc > 3 ? std::atoi(argv[3]) : 5);
   fmt::print(
       "| fault | CPU server | to the new process, worst ms | to the next token, median ms | worst "
-      "ms | lost | equal text | ways "
-      "|\n");
-  fmt::print("|---|---|---|---|---|---|---|---|\n");
-  bench.report("SIGKILL", false, send(SIGKILL));
-  if (bench.device != "cpu") bench.report("SIGKILL", true, send(SIGKILL));
-  bench.report("SIGSEGV", false, send(SIGSEGV));
-  bench.report("SIGABRT", false, send(SIGABRT));
-  if (std::getenv("BENCH_HANG")) {
-    Bench once = bench;
-    once.rounds = 1;
-    once.report("SIGSTOP (a hang, default limits)", false, send(SIGSTOP));
+      "ms | lost | torn | equal text | unbroken on the CPU, equal text | ways |\n");
+  fmt::print("|---|---|---|---|---|---|---|---|---|---|\n");
+  for (const auto& fault : wanted) {
+    if (!fault.standby || std::string_view(argv[2]) != "cpu") bench.report(fault);
   }
 } catch (const Error& error) {
   fmt::print(stderr, "bench_failover: {}: {}\n", name(error.code()), error.what());
   for (const auto& line : error.failure().last_lines)
     fmt::print(stderr, "  {}\n", line);
+  return 1;
+} catch (const std::exception& error) {
+  fmt::print(stderr, "bench_failover: {}\n", error.what());
   return 1;
 }

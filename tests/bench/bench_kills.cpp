@@ -6,14 +6,14 @@
 // prints a table in Markdown. Four requests are in flight at all times. A server is killed at a
 // seeded moment, but only after it has given a token to a request and lived two seconds: what comes
 // sooner counts as a crash loop, and that is another promise. It ends when both numbers are
-// reached. Engines are found as usual (LLAMAVISOR_ENGINE_PATH);
-// BENCH_CHILD_ENVIRONMENT="NAME=value" adds a variable to the servers', BENCH_DEFAULT_FLAGS leaves
-// out `-fa off`.
+// reached. Engines are found as usual (LLAMAVISOR_ENGINE_PATH); real_servers.hpp has what the
+// environment changes; the CPU engine has one thread where it says nothing.
 #include <llamavisor/llamavisor.hpp>
 
 #include "bench.hpp"
 #include "event_log.hpp"
 #include "processes.hpp"
+#include "real_servers.hpp"
 
 #include <fmt/format.h>
 
@@ -54,15 +54,9 @@ GenerateOptions greedy() {
 }
 
 LoadOptions options(const std::string& device, const test::EventLog& log) {
-  LoadOptions options{
-      .device = device, .context_length = 2048, .parallel = in_flight, .threads = 1};
-  options.recovery.cool_down = {};  // once on the CPU, it stays there
-  if (!std::getenv("BENCH_DEFAULT_FLAGS")) options.server_args = {"-fa", "off"};
-  if (const char* added = std::getenv("BENCH_CHILD_ENVIRONMENT")) {
-    const std::string variable = added;
-    const auto equals = variable.find('=');
-    options.environment.emplace_back(variable.substr(0, equals), variable.substr(equals + 1));
-  }
+  auto options = bench::real_server_options(device);  // once on the CPU, it stays there
+  options.parallel = in_flight;
+  if (options.threads == 0) options.threads = 1;
   options.on_event = log.handler();
   return options;
 }
