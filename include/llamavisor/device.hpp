@@ -61,12 +61,31 @@ struct DiscoveryOptions {
 
 /// Reads which GPUs there are from files of the kernel alone: AMD's from KFD and DRM, NVIDIA's from
 /// its driver's folder, PCI devices that no driver has taken. No process is started and no driver
-/// is called. GPUs that only an engine can list (Vulkan's) are not among them.
+/// is called. GPUs that only an engine can list (Vulkan's) are not among them. One that is
+/// quarantined with its engine is not usable.
 ///
 /// Of the environment it reads ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES
 /// (devices that they hide are listed as not usable), HSA_OVERRIDE_GFX_VERSION and its numbered
 /// form. Throws `Error`: `invalid_option` where an override is malformed, since it breaks every
 /// program that uses HSA; what `find_engines` throws. Any thread.
 Devices discover_devices(const DiscoveryOptions& options = {});
+
+/// A device that failed so hard with an engine that a second try may hang the machine: no model of
+/// any host of this user is loaded on it until the next boot. A plain value.
+struct QuarantinedDevice {
+  std::string device{};  ///< "rocm:0"
+  std::string engine{};  ///< flavour
+  int build = 0;
+  std::string cause{};    ///< `name(Cause)`: "device_lost"
+  std::string message{};  ///< of the failure
+  std::string time{};     ///< UTC, ISO 8601
+};
+
+/// Those of this user, oldest first; from `${XDG_STATE_HOME:-~/.local/state}/llamavisor`. What
+/// cannot be read counts as empty. Any thread.
+std::vector<QuarantinedDevice> quarantined_devices();
+
+/// Lifts every quarantine of this user. Any thread.
+void clear_quarantine();
 
 }  // namespace llamavisor

@@ -4,6 +4,7 @@
 #include "backend/missing_code.hpp"
 #include "device/device_name.hpp"
 #include "device/hardware.hpp"
+#include "device/quarantine.hpp"
 
 #include <fmt/format.h>
 
@@ -41,6 +42,11 @@ void find_driver(Device& device, const std::vector<Engine>& engines) {
   auto reason = engine == engines.end()
                     ? fmt::format("no {0} engine: get one with tools/get-engine {0}", flavour)
                     : backend::missing_code(*engine, device);
+  if (reason.empty() && device::Quarantine().holds(device.name, flavour, engine->build)) {
+    reason =
+        "it failed so hard that it is quarantined until the next boot, or until: llamavisor doctor "
+        "--clear";
+  }
   if (reason.empty()) device.engines.push_back(flavour);
   if (device.reason.empty()) device.reason = std::move(reason);
   device.usable = device.reason.empty();
@@ -72,6 +78,23 @@ void choose(Devices& devices) {
 }
 
 }  // namespace
+
+std::vector<QuarantinedDevice> quarantined_devices() {
+  std::vector<QuarantinedDevice> devices;
+  for (auto& entry : device::Quarantine().list()) {
+    devices.push_back({.device = std::move(entry.device),
+                       .engine = std::move(entry.engine),
+                       .build = entry.build,
+                       .cause = std::move(entry.cause),
+                       .message = std::move(entry.message),
+                       .time = std::move(entry.time)});
+  }
+  return devices;
+}
+
+void clear_quarantine() {
+  device::Quarantine().clear();
+}
 
 Devices discover_devices(const DiscoveryOptions& options) {
   auto surroundings = device::Surroundings::real(options.root);

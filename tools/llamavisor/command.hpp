@@ -19,6 +19,7 @@ struct Command {
 };
 
 Command add_devices(CLI::App& tool);
+Command add_doctor(CLI::App& tool);
 Command add_generate(CLI::App& tool);
 Command add_engines(CLI::App& tool);
 

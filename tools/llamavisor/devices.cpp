@@ -3,13 +3,12 @@
 #include "common/output.hpp"
 #include "common/program.hpp"
 #include "llamavisor/command.hpp"
+#include "llamavisor/tables.hpp"
 #include "llamavisor/to_json.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,39 +23,6 @@ struct Settings {
   bool as_json = false;
 };
 
-std::string memory(const Device& device) {
-  if (device.memory_total == 0) return "-";
-  constexpr double gib = 1ULL << 30;
-  return fmt::format("{:.1f} of {:.1f} GiB", static_cast<double>(device.memory_free) / gib,
-                     static_cast<double>(device.memory_total) / gib);
-}
-
-std::string gfx(const Device& device) {
-  if (device.gfx == device.effective_gfx) return device.gfx.empty() ? "-" : device.gfx;
-  return fmt::format("{} as {}", device.gfx, device.effective_gfx);
-}
-
-std::string table(const Devices& devices) {
-  using Row = std::array<std::string, 6>;
-  std::vector<Row> rows{{"DEVICE", "MODEL", "KIND", "GFX", "FREE MEMORY", "STATE"}};
-  for (const auto& device : devices.list) {
-    rows.push_back({device.name.empty() ? "-" : device.name, device.vendor + " " + device.model,
-                    std::string(name(device.kind)) + (device.kind_is_guess ? "?" : ""), gfx(device),
-                    memory(device), device.usable ? "usable" : device.reason});
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      std::size_t width = 0;  // of the last column it does not matter
-      for (const auto& other : rows)
-        if (column + 1 < row.size()) width = std::max(width, other[column].size() + 2);
-      text += fmt::format("{:<{}}", row[column], width);
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 int list_devices(const Settings& settings) {
   DiscoveryOptions options{.root = settings.root};
   if (!settings.assumed.empty()) options.assume_engines = settings.assumed;
@@ -69,7 +35,7 @@ int list_devices(const Settings& settings) {
                  '\n');
     return exit_success;
   }
-  if (!devices.list.empty()) output.write(table(devices));
+  output.write(table(devices.list));
   output.write(fmt::format("auto: {} ({})\n", devices.automatic, devices.why));
   return exit_success;
 }

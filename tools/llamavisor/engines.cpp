@@ -3,36 +3,17 @@
 #include "common/output.hpp"
 #include "common/program.hpp"
 #include "llamavisor/command.hpp"
+#include "llamavisor/tables.hpp"
 #include "llamavisor/to_json.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 
 namespace llamavisor::cli {
 
 namespace {
-
-std::string table(const std::vector<Engine>& engines) {
-  std::size_t flavour = 7, version = 7, source = 6;
-  for (const auto& engine : engines) {
-    flavour = std::max(flavour, engine.flavour.size());
-    version = std::max(version, engine.version.size());
-    source = std::max(source, engine.source.size());
-  }
-  const auto row = [&](auto name, auto build, auto text, auto from, auto folder) {
-    return fmt::format("{:<{}}  {:>6}  {:<{}}  {:<{}}  {}\n", name, flavour, build, text, version,
-                       from, source, folder);
-  };
-  auto text = row("FLAVOUR", "BUILD", "VERSION", "SOURCE", "FOLDER");
-  for (const auto& engine : engines)
-    text +=
-        row(engine.flavour, engine.build, engine.version, engine.source, engine.folder.string());
-  return text;
-}
 
 int list_engines(bool as_json) {
   const auto engines = find_engines();

@@ -1,0 +1,63 @@
+#include "llamavisor/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace llamavisor::cli {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// The first row names the columns.
+std::string lay_out(const std::vector<Row>& rows) {
+  if (rows.size() < 2) return {};
+  std::vector<std::size_t> widths(rows[0].size());
+  for (const auto& row : rows) {
+    for (std::size_t column = 0; column + 1 < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size() + 2);
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t column = 0; column < row.size(); ++column)
+      text += fmt::format("{:<{}}", row[column], widths[column]);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string memory(const Device& device) {
+  if (device.memory_total == 0) return "-";
+  constexpr double gib = 1ULL << 30;
+  return fmt::format("{:.1f} of {:.1f} GiB", static_cast<double>(device.memory_free) / gib,
+                     static_cast<double>(device.memory_total) / gib);
+}
+
+std::string gfx(const Device& device) {
+  if (device.gfx == device.effective_gfx) return device.gfx.empty() ? "-" : device.gfx;
+  return fmt::format("{} as {}", device.gfx, device.effective_gfx);
+}
+
+}  // namespace
+
+std::string table(const std::vector<Device>& devices) {
+  std::vector<Row> rows{{"DEVICE", "MODEL", "KIND", "GFX", "FREE MEMORY", "STATE"}};
+  for (const auto& device : devices) {
+    rows.push_back({device.name.empty() ? "-" : device.name, device.vendor + " " + device.model,
+                    std::string(name(device.kind)) + (device.kind_is_guess ? "?" : ""), gfx(device),
+                    memory(device), device.usable ? "usable" : device.reason});
+  }
+  return lay_out(rows);
+}
+
+std::string table(const std::vector<Engine>& engines) {
+  std::vector<Row> rows{{"FLAVOUR", "BUILD", "VERSION", "SOURCE", "FOLDER"}};
+  for (const auto& engine : engines) {
+    rows.push_back({engine.flavour, std::to_string(engine.build), engine.version, engine.source,
+                    engine.folder.string()});
+  }
+  return lay_out(rows);
+}
+
+}  // namespace llamavisor::cli
