@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not so everywhere

@@ -2,6 +2,8 @@
 
 #include "server/json.hpp"
 
+#include <algorithm>
+
 namespace llamavisor::server {
 
 namespace json = boost::json;

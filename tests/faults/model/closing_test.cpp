@@ -8,6 +8,7 @@
 #include <atomic>
 #include <catch.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <random>
 #include <string>

@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "sse_recorder.hpp"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <string_view>
