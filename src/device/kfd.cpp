@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 /// Lines of "key value"; what is no number is left out.
 std::map<std::string, std::uint64_t, std::less<>> read_properties(const fs::path& file) {
   std::map<std::string, std::uint64_t, std::less<>> properties;
-  std::ifstream stream(file);
+  std::istringstream stream(small_text(file));
   for (std::string line; std::getline(stream, line);) {
     const auto space = line.find(' ');
     if (space == std::string::npos) continue;

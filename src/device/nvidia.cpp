@@ -2,7 +2,7 @@
 
 #include "device/sysfs.hpp"
 
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 namespace llamavisor::device {
@@ -24,7 +24,7 @@ std::vector<NvidiaGpu> read_nvidia_gpus(const std::filesystem::path& root) {
   std::vector<NvidiaGpu> gpus;
   for (const auto& folder : entries(root / "proc/driver/nvidia/gpus")) {
     NvidiaGpu gpu{.pci = folder.filename().string()};
-    std::ifstream file(folder / "information");
+    std::istringstream file(small_text(folder / "information"));
     for (std::string line; std::getline(file, line);) {
       if (auto model = value_of(line, "Model"); !model.empty()) gpu.model = std::move(model);
       // Of a GPU that is not initialised it has question marks.

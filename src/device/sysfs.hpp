@@ -13,7 +13,11 @@
 
 namespace llamavisor::device {
 
-/// The first line of a file; empty where it cannot be read.
+/// The beginning of a file, 64 KiB at most: what the kernel tells in one file is less. Empty where
+/// it cannot be read, or is no file: a FIFO would never end.
+std::string small_text(const std::filesystem::path& file);
+
+/// The first line of it.
 std::string first_line(const std::filesystem::path& file);
 
 /// A whole text as a number.

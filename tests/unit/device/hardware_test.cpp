@@ -5,6 +5,11 @@
 #include "device/visible.hpp"
 #include "unit/device/fixture_root.hpp"
 
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -20,6 +25,8 @@ class OneCard {
                 "gfx_target_version 110000\nlocation_id 768\ndrm_render_minor 128\nunique_id 7\n");
     root_.write("sys/class/drm/renderD128/device/mem_info_vram_total", "17179869184\n");
   }
+
+  const std::filesystem::path& root() const { return root_.path(); }
 
   void has(std::string_view node) const { root_.write(node, ""); }
 
@@ -62,6 +69,21 @@ TEST_CASE("a card in a container without its nodes names the one that is not the
   CHECK(says(card.seen().reason, "there is no /dev/kfd"));
   card.has("dev/kfd");
   CHECK(says(card.seen().reason, "there is no /dev/dri/renderD128"));
+}
+
+TEST_CASE("files that no kernel would show neither block nor fill the memory", "[device]") {
+  const OneCard card;
+  const auto folder = card.root() / "sys/class/drm/renderD128/device";
+  REQUIRE(::mkfifo((folder / "mem_info_vram_used").c_str(), 0600) == 0);
+  std::ofstream(folder / "product_name") << "A card\n" << std::flush;
+  std::filesystem::resize_file(folder / "product_name", std::uintmax_t{1} << 40);  // sparse
+  std::ofstream(folder / "mem_info_gtt_total") << std::flush;
+  std::filesystem::resize_file(folder / "mem_info_gtt_total", std::uintmax_t{1} << 40);
+  std::filesystem::create_directory(folder / "board_info");
+  const auto device = card.seen();
+  CHECK(device.model == "A card");
+  CHECK(device.memory_total == 17179869184);
+  CHECK(device.memory_free == device.memory_total);
 }
 
 TEST_CASE("a list of visible devices takes positions and beginnings of UUIDs, to its first fault",
