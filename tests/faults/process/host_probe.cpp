@@ -24,6 +24,19 @@
 
 namespace {
 
+bool is_copy = false;
+
+}  // namespace
+
+/// The leak checker asks it at the end. In a copy from fork() the parent's other threads are gone,
+/// and with them the stacks from which what they worked on could be reached: no leak of anybody's.
+extern "C" int __lsan_is_turned_off();   // NOLINT(bugprone-reserved-identifier)
+extern "C" int __lsan_is_turned_off() {  // NOLINT(bugprone-reserved-identifier)
+  return is_copy ? 1 : 0;
+}
+
+namespace {
+
 using namespace llamavisor;
 using namespace llamavisor::process;
 
@@ -118,6 +131,7 @@ int forks(const std::string& program) {
   const pid_t copy = ::fork();
   if (copy == 0) {
     ::alarm(60);
+    is_copy = true;
     int code = 0;
     try {
       static_cast<void>(Runtime::shared());
