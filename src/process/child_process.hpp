@@ -63,6 +63,9 @@ class ChildProcess {
   /// What it and its group have used of all processors, from /proc; 0 when it has ended.
   std::chrono::milliseconds processor_time() const;
 
+  /// One of their threads runs or waits for a processor now, from /proc; false when it has ended.
+  bool wants_processor() const;
+
   /// The TCP port on which the child itself listens on 127.0.0.1, from /proc/<pid>/fd and
   /// /proc/net/tcp; unset while there is none.
   std::optional<std::uint16_t> listening_tcp_port() const;

@@ -39,6 +39,9 @@ std::uint64_t ChildProcess::resident_memory() const {
 std::chrono::milliseconds ChildProcess::processor_time() const {
   return {};
 }
+bool ChildProcess::wants_processor() const {
+  return false;
+}
 std::optional<std::uint16_t> ChildProcess::listening_tcp_port() const {
   return std::nullopt;
 }

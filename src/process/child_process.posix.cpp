@@ -193,6 +193,10 @@ std::chrono::milliseconds ChildProcess::processor_time() const {
   return running() ? process::processor_time("/proc", pid()) : std::chrono::milliseconds{0};
 }
 
+bool ChildProcess::wants_processor() const {
+  return running() && process::wants_processor("/proc", pid());
+}
+
 std::optional<std::uint16_t> ChildProcess::listening_tcp_port() const {
   if (!running()) return std::nullopt;
   return process::listening_tcp_port("/proc", pid());

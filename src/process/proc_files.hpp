@@ -16,6 +16,9 @@ std::uint64_t resident_memory(const std::filesystem::path& proc, std::int64_t pi
 /// kernel mode; to a clock tick (usually 10 ms). Zero where there are none.
 std::chrono::milliseconds processor_time(const std::filesystem::path& proc, std::int64_t group);
 
+/// Whether a thread of the processes of a group runs or waits for a processor at this moment.
+bool wants_processor(const std::filesystem::path& proc, std::int64_t group);
+
 /// The TCP port on which the process itself listens on 127.0.0.1.
 std::optional<std::uint16_t> listening_tcp_port(const std::filesystem::path& proc,
                                                 std::int64_t pid);

@@ -54,37 +54,68 @@ std::uint64_t resident_memory(const fs::path& proc, std::int64_t pid) {
 
 namespace {
 
-// "pid (name) state ppid pgrp ... utime stime": fields 5, 14 and 15, counted from 1 (proc(5)). The
-// name may hold spaces and brackets, so the fields are counted from the last bracket on.
-std::uint64_t ticks_if_in_group(const fs::path& stat, std::int64_t group) {
-  std::ifstream file(stat);
+// What is used of "pid (name) state ppid pgrp ... utime stime": fields 3, 5, 14 and 15, counted
+// from 1 (proc(5)). The name may hold spaces and brackets, so the fields are counted from the last
+// bracket on.
+struct Stat {
+  char state = 0;
+  std::int64_t group = 0;
+  std::uint64_t ticks = 0;  ///< in user and kernel mode
+};
+
+Stat read_stat(const fs::path& file) {
+  std::ifstream stream(file);
   std::string line;
-  std::getline(file, line);
+  std::getline(stream, line);
   const auto bracket = line.rfind(')');
-  if (bracket == std::string::npos) return 0;
+  if (bracket == std::string::npos) return {};
   std::istringstream fields(line.substr(bracket + 1));
+  Stat stat;
   std::string skipped;
-  std::int64_t process_group = 0;
   std::uint64_t user = 0, kernel = 0;
-  fields >> skipped >> skipped >> process_group;
+  fields >> stat.state >> skipped >> stat.group;
   for (int field = 6; field < 14; ++field)
     fields >> skipped;
-  if (!(fields >> user >> kernel) || process_group != group) return 0;
-  return user + kernel;
+  if (!(fields >> user >> kernel)) return {};
+  stat.ticks = user + kernel;
+  return stat;
+}
+
+// Calls `use(folder, stat)` for each process or thread below a folder, until it answers false.
+template <typename Use>
+void for_each_task(const fs::path& folder, const Use& use) {
+  std::error_code error;
+  const fs::directory_iterator end;
+  for (fs::directory_iterator entry(folder, error); !error && entry != end;
+       entry.increment(error)) {
+    if (!parse<std::int64_t>(entry->path().filename().string(), 10)) continue;
+    if (!use(entry->path(), read_stat(entry->path() / "stat"))) return;
+  }
 }
 
 }  // namespace
 
 std::chrono::milliseconds processor_time(const fs::path& proc, std::int64_t group) {
   std::uint64_t ticks = 0;
-  std::error_code error;
-  const fs::directory_iterator end;
-  for (fs::directory_iterator entry(proc, error); !error && entry != end; entry.increment(error)) {
-    if (!parse<std::int64_t>(entry->path().filename().string(), 10)) continue;
-    ticks += ticks_if_in_group(entry->path() / "stat", group);
-  }
+  for_each_task(proc, [&](const fs::path&, const Stat& process) {
+    if (process.group == group) ticks += process.ticks;
+    return true;
+  });
   return std::chrono::milliseconds(ticks * 1000 /
                                    static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
+}
+
+bool wants_processor(const fs::path& proc, std::int64_t group) {
+  bool wants = false;
+  for_each_task(proc, [&](const fs::path& folder, const Stat& process) {
+    if (process.group != group) return true;
+    for_each_task(folder / "task", [&](const fs::path&, const Stat& thread) {
+      wants = thread.state == 'R';
+      return !wants;
+    });
+    return !wants;
+  });
+  return wants;
 }
 
 // A line: "0: 0100007F:1F90 00000000:0000 0A queues timer retransmits uid timeout inode ...". The

@@ -273,6 +273,10 @@ std::chrono::milliseconds Incarnation::processor_time() const {
   return child_ ? child_->processor_time() : std::chrono::milliseconds{0};
 }
 
+bool Incarnation::wants_processor() const {
+  return child_ && child_->wants_processor();
+}
+
 std::vector<std::string> Incarnation::last_lines() const {
   return child_ ? child_->last_lines(reported_lines) : std::vector<std::string>{};
 }

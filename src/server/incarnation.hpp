@@ -55,6 +55,7 @@ class Incarnation : public std::enable_shared_from_this<Incarnation> {
   const LoadLog& log() const noexcept { return log_; }
   std::uint64_t memory() const;
   std::chrono::milliseconds processor_time() const;
+  bool wants_processor() const;
   std::vector<std::string> last_lines() const;
 
  private:

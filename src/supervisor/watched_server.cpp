@@ -94,6 +94,7 @@ void WatchedServer::act(Watchdog::Action action) {
 void WatchedServer::probe() {
   probe_.began = Clock::now();
   probe_.processor_time = incarnation_->processor_time();
+  probe_.wanted_processor = incarnation_->wants_processor();
   probe_.calls.emplace(runtime_, running(), [this] {
     probe_.calls.reset();
     probe_limit_.cancel();
@@ -102,10 +103,13 @@ void WatchedServer::probe() {
   });
 }
 
-/// What computes on a processor uses it, also while its loop does not turn.
+/// What computes on a processor uses it, also while its loop does not turn; or, where others crowd
+/// it out, waits for it. What hangs sleeps, but for the moments of a keep-alive: one of these at
+/// both ends of a probe is rare, and buys it one more probe.
 bool WatchedServer::computes() const {
   const auto used = incarnation_->processor_time() - probe_.processor_time;
-  return used * computing_share >= Clock::now() - probe_.began;
+  if (used * computing_share >= Clock::now() - probe_.began) return true;
+  return probe_.wanted_processor && incarnation_->wants_processor();
 }
 
 /// The probe's limit is over.

@@ -65,6 +65,7 @@ class WatchedServer : public std::enable_shared_from_this<WatchedServer> {
   struct Probe {
     std::chrono::steady_clock::time_point began{};
     std::chrono::milliseconds processor_time{};  ///< of the server, when it began
+    bool wanted_processor = false;               ///< when it began
     std::optional<LoopProbe> calls{};
   } probe_;
   std::shared_ptr<http::Exchange> examination_;

@@ -113,5 +113,26 @@ TEST_CASE("processor time is the group's, whatever its processes are called") {
   CHECK(processor_time(proc.root(), 7) == std::chrono::seconds(1));
 }
 
+TEST_CASE("a group wants a processor when any thread of any of its processes does") {
+  ProcFolder proc;
+  const auto thread = [&](const std::string& pid, const std::string& id, char state) {
+    const auto line =
+        id + " (a) R (b) " + state + " 1 7 7 0 -1 4194304 1 2 3 4 5 6 0 0 20 0 9 0 1\n";
+    const auto folder = proc.root() / pid;
+    std::filesystem::create_directories(folder / "task" / id);
+    if (pid == id) std::ofstream(folder / "stat") << line;
+    std::ofstream(folder / "task" / id / "stat") << line;
+  };
+  thread("7", "7", 'S');
+  thread("7", "9", 'D');
+  thread("8", "8", 'T');
+  CHECK_FALSE(wants_processor(proc.root(), 7));
+  thread("8", "10", 'R');
+  CHECK(wants_processor(proc.root(), 7));
+  CHECK_FALSE(wants_processor(proc.root(), 8));
+  std::filesystem::remove_all(proc.root() / "8" / "task");
+  CHECK_FALSE(wants_processor(proc.root(), 7));
+}
+
 }  // namespace
 }  // namespace llamavisor::process
