@@ -146,7 +146,12 @@ std::string_view name(ResumeWay way) noexcept {
 }
 
 std::string_view name(DeviceKind kind) noexcept {
-  return kind == DeviceKind::discrete ? "discrete" : "integrated";
+  switch (kind) {
+    case DeviceKind::discrete: return "discrete";
+    case DeviceKind::integrated: return "integrated";
+    case DeviceKind::software: return "software";
+  }
+  return "unknown";
 }
 
 std::string_view name(ModelState state) noexcept {

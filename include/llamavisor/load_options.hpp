@@ -75,9 +75,10 @@ struct Recovery {
 /// One aggregate; every member has its default. Checked by `Backend::load` before anything is
 /// started: `errc::invalid_option` names the member.
 struct LoadOptions {
-  /// "auto", "cpu", "cuda[:n]", "rocm[:n]", "hip[:n]", "vulkan[:n]"; case does not matter. "auto"
-  /// is what the environment variable LLAMAVISOR_DEVICE names, where it is set; else the best
-  /// device that `discover_devices` finds, of the kind that `engine` drives where that is set.
+  /// "auto", "cpu", "cuda[:n]", "rocm[:n]", "hip[:n]", "vulkan[:n]"; case does not matter; several
+  /// of one kind share the model: "rocm:0,rocm:1". "auto" is what the environment variable
+  /// LLAMAVISOR_DEVICE names, where it is set; else the best device that `discover_devices` finds,
+  /// of the kind that `engine` drives where that is set.
   std::string device = "auto";
 
   /// Folder of one engine pack for the device; empty = the best one that `find_engines()` finds.

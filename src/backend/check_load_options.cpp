@@ -18,7 +18,7 @@ void check_limits(const Limits& limits) {
   for (const auto limit :
        {limits.load_silence, limits.prompt_soft, limits.prompt_hard, limits.generation_soft,
         limits.generation_hard, limits.probe, limits.small_call, limits.stop_grace, limits.reap,
-        limits.memory_return}) {
+        limits.memory_return, limits.device_list}) {
     check(limit.count() >= 0, "limits", "must not hold a negative time (0 = off)");
   }
 }

@@ -1,7 +1,10 @@
 #include <llamavisor/device.hpp>
 #include <llamavisor/engine.hpp>
 
+#include "backend/discover_with.hpp"
+#include "backend/listed_devices.hpp"
 #include "backend/missing_code.hpp"
+#include "backend/rank_devices.hpp"
 #include "device/device_name.hpp"
 #include "device/hardware.hpp"
 #include "device/quarantine.hpp"
@@ -9,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace llamavisor {
@@ -22,14 +24,6 @@ std::vector<Engine> engines_here(const DiscoveryOptions& options) {
   for (const auto& flavour : *options.assume_engines)
     engines.push_back({.flavour = flavour});
   return engines;
-}
-
-/// Discrete CUDA, discrete ROCm, integrated; then the most free memory, then the lowest number.
-auto rank(const Device& device) {
-  const auto name = device::parse_device_name(device.name);
-  const bool integrated = device.kind == DeviceKind::integrated;
-  return std::tuple(integrated, !integrated && name.kind != "cuda", ~device.memory_free,
-                    name.number);
 }
 
 /// A load takes the first engine of a flavour, so that one counts.
@@ -58,12 +52,8 @@ std::string describe(const Device& device) {
 }
 
 void choose(Devices& devices) {
-  std::vector<const Device*> usable;
-  for (const auto& device : devices.list) {
-    if (device.usable) usable.push_back(&device);
-  }
-  std::sort(usable.begin(), usable.end(),
-            [](const Device* left, const Device* right) { return rank(*left) < rank(*right); });
+  auto usable = backend::rank_devices(devices.list);
+  std::erase_if(usable, [](const Device* one) { return one->kind == DeviceKind::software; });
   if (!usable.empty()) {
     devices.automatic = usable.front()->name;
     devices.why = "the best device that is usable: " + describe(*usable.front());
@@ -72,8 +62,9 @@ void choose(Devices& devices) {
   }
   devices.why = devices.list.empty() ? "no GPU was found" : "no GPU is usable";
   for (const auto& device : devices.list) {
-    devices.why +=
-        fmt::format("; {}: {}", device.name.empty() ? device.model : device.name, device.reason);
+    devices.why += fmt::format(
+        "; {}: {}", device.name.empty() ? device.model : device.name,
+        device.usable ? "it renders in software, more slowly than the CPU engine" : device.reason);
   }
 }
 
@@ -97,13 +88,25 @@ void clear_quarantine() {
 }
 
 Devices discover_devices(const DiscoveryOptions& options) {
+  return backend::discover_with(engines_here(options), options);
+}
+
+Devices backend::discover_with(const std::vector<Engine>& engines,
+                               const DiscoveryOptions& options) {
   auto surroundings = device::Surroundings::real(options.root);
   surroundings.node_may_be_absent = options.assume_engines.has_value();
   Devices devices{.list = device::read_hardware(surroundings)};
-  const auto engines = engines_here(options);
   for (auto& device : devices.list)
     find_driver(device, engines);
+  std::string silent;
+  if (options.ask_engines != AskEngines::no && !options.assume_engines) {
+    silent = backend::add_what_engines_list(devices.list, engines, options);
+    for (auto& device : devices.list) {
+      if (device.name.starts_with("vulkan:")) find_driver(device, engines);
+    }
+  }
   choose(devices);
+  if (!silent.empty()) devices.why += "; " + silent;
   return devices;
 }
 

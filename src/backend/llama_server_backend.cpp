@@ -1,11 +1,11 @@
 #include "backend/llama_server_backend.hpp"
 
+#include <llamavisor/device.hpp>
 #include <llamavisor/engine.hpp>
 
 #include "backend/check_load_options.hpp"
-#include "backend/missing_code.hpp"
+#include "backend/gpu_facts.hpp"
 #include "backend/resolve_device.hpp"
-#include "device/hardware.hpp"
 #include "device/quarantine.hpp"
 #include "device/usable_cores.hpp"
 #include "model/model_core.hpp"
@@ -50,28 +50,13 @@ supervisor::RungSpec make_rung(const device::DeviceName& device, Engine engine,
                  .environment = options.environment},
       .asked_context = options.context_length,
       .asked_layers = options.gpu_layers};
-  rung.quarantined = rung.server.on_gpu() &&
-                     device::Quarantine().holds(rung.server.device, rung.server.engine.flavour,
-                                                rung.server.engine.build);
+  const auto names = device.each();
+  rung.quarantined =
+      rung.server.on_gpu() && std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return device::Quarantine().holds(name, rung.server.engine.flavour,
+                                          rung.server.engine.build);
+      });
   return rung;
-}
-
-/// What the kernel tells of a ROCm device before any process is started.
-struct RocmFacts {
-  std::string mask{};  ///< `ServerSpec::rocr_mask`; empty where the kernel lists no such device:
-                       ///< then the engine says which it has
-  std::string obstacle{};  ///< it is hidden, may not be opened, or the engine has no code for it
-};
-
-RocmFacts rocm_facts(const device::DeviceName& device, const Engine& engine) {
-  if (device.kind != "rocm") return {};
-  for (auto& known : device::read_hardware(device::Surroundings::real())) {
-    if (known.name != device.text()) continue;
-    auto reason = known.reason.empty() ? missing_code(engine, known) : known.reason;
-    return {.mask = known.uuid.empty() ? std::to_string(device.number) : known.uuid,
-            .obstacle = reason.empty() ? reason : fmt::format("{}: {}", known.name, reason)};
-  }
-  return {};
 }
 
 [[noreturn]] void refuse_quarantined(const device::DeviceName& device) {
@@ -118,21 +103,28 @@ Availability LlamaServerBackend::available() const {
   const auto engines = find_engines();
   const bool found = std::any_of(engines.begin(), engines.end(),
                                  [&](const Engine& engine) { return engine.flavour == flavour; });
-  if (found) return {.available = true};
-  return {.reason = fmt::format("no {0} engine: get one with tools/get-engine {0}", flavour)};
-}
-
-/// An engine that is named decides what "auto" may be.
-std::string LlamaServerBackend::wanted_kind(const LoadOptions& options) const {
-  if (!kind_.empty() || options.engine.empty() || !is_auto(options.device)) return kind_;
-  const auto flavour = read_engine(options.engine).flavour;
-  return flavour == "hip" ? "rocm" : flavour;
+  if (!found)
+    return {.reason = fmt::format("no {0} engine: get one with tools/get-engine {0}", flavour)};
+  if (kind_ == "cpu") return {.available = true};
+  std::string reason;
+  for (const auto& device : discover_devices({.ask_engines = AskEngines::when_not_known}).list) {
+    if (!device.name.starts_with(kind_ + ":")) continue;
+    if (device.usable) return {.available = true};
+    reason += fmt::format("{}{}: {}", reason.empty() ? "" : "; ", device.name, device.reason);
+  }
+  return {.reason = reason.empty() ? fmt::format("there is no {} device", kind_) : reason};
 }
 
 TextModel LlamaServerBackend::load(const std::filesystem::path& model, const LoadOptions& options,
                                    std::stop_token stop) {
   check_load_options(options);
-  const auto device = resolve_device(options.device, wanted_kind(options));
+  return load_on(resolve_device(options, kind_), model, options, std::move(stop));
+}
+
+TextModel LlamaServerBackend::load_on(const device::DeviceName& device,
+                                      const std::filesystem::path& model,
+                                      const LoadOptions& options, std::stop_token stop) {
+  check_load_options(options);
   auto file = supervisor::ModelFile::read(model);
   if (file->failure) throw Error(*file->failure);
   supervisor::Settings settings{.file = std::move(file),
@@ -148,15 +140,15 @@ TextModel LlamaServerBackend::load(const std::filesystem::path& model, const Loa
                                 .max_waiting = options.max_waiting,
                                 .on_event = options.on_event};
   auto engine = choose_engine(device, options);
-  const auto rocm = rocm_facts(device, engine);
-  if (rocm.obstacle.empty()) {
+  const auto gpu = gpu_facts(device, engine);
+  if (!gpu.obstacle) {
     settings.rungs.push_back(make_rung(device, std::move(engine), model, options));
-    settings.rungs.front().server.rocr_mask = rocm.mask;
+    settings.rungs.front().server.visible = gpu.visible;
   } else if (may_start_on_cpu(options)) {
-    settings.notices.push_back(
-        {.kind = Event::Kind::warning, .message = rocm.obstacle + "; the CPU is used instead"});
+    settings.notices.push_back({.kind = Event::Kind::warning,
+                                .message = gpu.obstacle->message + "; the CPU is used instead"});
   } else {
-    throw Error(errc::device_unusable, rocm.obstacle);
+    throw Error(*gpu.obstacle);
   }
   const bool quarantined = !settings.rungs.empty() && settings.rungs.front().quarantined;
   if (quarantined && !is_auto(options.device)) refuse_quarantined(device);
@@ -164,7 +156,7 @@ TextModel LlamaServerBackend::load(const std::filesystem::path& model, const Loa
   if (!on_cpu && options.fallback != Fallback::never) {
     add_cpu_rung(settings, model, options);
   }
-  if (settings.rungs.empty()) throw Error(errc::device_unusable, rocm.obstacle);
+  if (settings.rungs.empty()) throw Error(*gpu.obstacle);
   auto core = std::make_shared<detail::ModelCore>(Runtime::shared(), std::move(settings));
   core->load(std::move(stop));
   return TextModel(std::move(core));

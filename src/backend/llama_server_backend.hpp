@@ -4,6 +4,8 @@
 
 #include <llamavisor/backend.hpp>
 
+#include "device/device_name.hpp"
+
 #include <string>
 
 namespace llamavisor::backend {
@@ -19,9 +21,11 @@ class LlamaServerBackend final : public Backend {
   TextModel load(const std::filesystem::path& model, const LoadOptions& options,
                  std::stop_token stop) override;
 
- private:
-  std::string wanted_kind(const LoadOptions& options) const;
+  /// On a device that is resolved already: an engine is asked for its devices once only.
+  static TextModel load_on(const device::DeviceName& device, const std::filesystem::path& model,
+                           const LoadOptions& options, std::stop_token stop);
 
+ private:
   std::string kind_;
 };
 

@@ -76,9 +76,8 @@ std::shared_ptr<Backend> default_backend() {
 
 TextModel load_model(const std::filesystem::path& model, const LoadOptions& options,
                      std::stop_token stop) {
-  // The name is passed on as it was given: "auto" also says that the load may fall back.
-  const auto device = backend::resolve_device(options.device);
-  return find_backend(device.kind)->load(model, options, std::move(stop));
+  return backend::LlamaServerBackend::load_on(backend::resolve_device(options, {}), model, options,
+                                              std::move(stop));
 }
 
 }  // namespace llamavisor

@@ -2,17 +2,19 @@
 /// Which device a load is for.
 #pragma once
 
+#include <llamavisor/load_options.hpp>
+
 #include "device/device_name.hpp"
 
 #include <string_view>
 
 namespace llamavisor::backend {
 
-/// The device that a load asks for. "auto" is what LLAMAVISOR_DEVICE names, and where it
-/// names nothing the best that `discover_devices` finds, at the worst the CPU; with `kind` (a
-/// backend's own), "auto" is that kind's first device, and a device of another kind throws
-/// `unknown_device`.
-device::DeviceName resolve_device(std::string_view asked, std::string_view kind = {});
+/// The device that a load asks for. "auto" is what LLAMAVISOR_DEVICE names, and where it names
+/// nothing the best that is usable, at the worst the CPU. With `backend` (a kind of device) or an
+/// engine that is named, "auto" is the best of that kind, usable or not, and a device of another
+/// kind than `backend` throws `unknown_device`.
+device::DeviceName resolve_device(const LoadOptions& options, std::string_view backend);
 
 /// Whether a load named no device: "auto", in any case.
 bool is_auto(std::string_view asked);

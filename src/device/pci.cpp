@@ -22,4 +22,10 @@ std::string pci_ids(std::uint64_t vendor, std::uint64_t device) {
   return fmt::format("{:04x}:{:04x}", vendor, device);
 }
 
+bool is_pci_ids(std::string_view model) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  return model.size() == 9 && model[4] == ':' && model.find_first_not_of(digits) == 4 &&
+         model.find_first_not_of(digits, 5) == std::string_view::npos;
+}
+
 }  // namespace llamavisor::device

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llamavisor::device {
@@ -22,5 +23,8 @@ std::vector<PciDisplay> read_pci_displays(const std::filesystem::path& root);
 
 /// "1002:7550"
 std::string pci_ids(std::uint64_t vendor, std::uint64_t device);
+
+/// Whether a model's name is no more than that.
+bool is_pci_ids(std::string_view model);
 
 }  // namespace llamavisor::device

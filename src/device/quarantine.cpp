@@ -1,5 +1,8 @@
 #include "device/quarantine.hpp"
 
+#include "device/state_file.hpp"
+#include "device/sysfs.hpp"
+
 #include <boost/json.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -9,10 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <mutex>
 
@@ -21,23 +21,6 @@ namespace llamavisor::device {
 namespace json = boost::json;
 
 namespace {
-
-constexpr std::size_t max_file = 1 << 20;
-
-std::filesystem::path state_folder() {
-  if (const char* state = std::getenv("XDG_STATE_HOME"); state && *state == '/') {
-    return std::filesystem::path(state) / "llamavisor";
-  }
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home && *home ? home : "/") / ".local/state/llamavisor";
-}
-
-std::string read_line(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::string line;
-  std::getline(stream, line);
-  return line;
-}
 
 /// Keeps other hosts out while the list is changed.
 class FileLock {
@@ -72,30 +55,6 @@ bool same_device(const QuarantineEntry& one, const QuarantineEntry& other) {
   return one.device == other.device && one.engine == other.engine && one.build == other.build;
 }
 
-std::error_code last_error() {
-  return {errno, std::generic_category()};
-}
-
-/// Down to the disk: a full one may show no sooner, and the GPU that this is about may be about to
-/// hang the machine.
-std::error_code write_file(const std::filesystem::path& file, std::string_view content) {
-  const int descriptor =
-      ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
-  if (descriptor < 0) return last_error();
-  std::error_code error;
-  while (!error && !content.empty()) {
-    const auto written = ::write(descriptor, content.data(), content.size());
-    if (written >= 0) {
-      content.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR) {
-      error = last_error();
-    }
-  }
-  if (!error && ::fsync(descriptor) != 0) error = last_error();
-  if (::close(descriptor) != 0 && !error) error = last_error();
-  return error;
-}
-
 std::string text(const json::object& object, std::string_view key) {
   const auto* value = object.if_contains(key);
   return value && value->is_string() ? std::string(value->get_string()) : std::string{};
@@ -104,8 +63,8 @@ std::string text(const json::object& object, std::string_view key) {
 }  // namespace
 
 Quarantine::Quarantine(std::filesystem::path folder, const std::filesystem::path& root)
-    : folder_(folder.empty() ? state_folder() : std::move(folder)),
-      boot_id_(read_line(root / "proc/sys/kernel/random/boot_id")) {}
+    : folder_(folder.empty() ? user_folder("XDG_STATE_HOME", ".local/state") : std::move(folder)),
+      boot_id_(first_line(root / "proc/sys/kernel/random/boot_id")) {}
 
 std::vector<QuarantineEntry> Quarantine::list() const {
   auto entries = read();
@@ -120,12 +79,8 @@ std::vector<QuarantineEntry> Quarantine::list() const {
 }
 
 std::vector<QuarantineEntry> Quarantine::read() const {
-  std::ifstream stream(file(), std::ios::binary);
-  std::string content(max_file, '\0');
-  stream.read(content.data(), static_cast<std::streamsize>(content.size()));
-  content.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
   json::error_code error;
-  const auto value = json::parse(content, error);
+  const auto value = json::parse(read_state_file(file()), error);
   std::vector<QuarantineEntry> entries;
   if (error || !value.is_object()) return entries;
   const auto* list = value.get_object().if_contains("entries");
@@ -191,14 +146,7 @@ std::error_code Quarantine::write(const std::vector<QuarantineEntry>& entries) c
                                 {"message", entry.message},
                                 {"time", entry.time}});
   }
-  // Made aside and renamed: a reader sees the old list or the new one.
-  const std::filesystem::path aside = file().string() + fmt::format(".{}", ::getpid());
-  auto error =
-      write_file(aside, json::serialize(json::object{{"entries", std::move(list)}}) + '\n');
-  if (!error) std::filesystem::rename(aside, file(), error);
-  std::error_code ignored;
-  if (error) std::filesystem::remove(aside, ignored);
-  return error;
+  return replace_file(file(), json::serialize(json::object{{"entries", std::move(list)}}) + '\n');
 }
 
 }  // namespace llamavisor::device

@@ -1,8 +1,10 @@
 #include "server/device_question.hpp"
 
-#include "server/device_list.hpp"
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace llamavisor::server {
@@ -45,23 +47,36 @@ void DeviceQuestion::spawn(const ServerSpec& spec, std::vector<std::string> envi
                                          .on_exit =
                                              [weak](process::ExitStatus status) {
                                                if (const auto self = weak.lock())
-                                                 self->end(status.code == 0);
+                                                 self->ended(status);
                                              },
                                          .on_unreaped = {},
                                          .on_output = {}},
                                         error);
-  // At once where it could not even be started: from the timer, not from within.
-  if (child_ && limit.count() == 0) return;
-  limit_.arm(child_ ? limit : std::chrono::milliseconds{0}, [this] { end(false); });
+  if (!child_) {  // told from the timer, not from within
+    auto fault = fmt::format("it cannot be started: {}: {}", error.step,
+                             std::generic_category().message(error.error));
+    return limit_.arm(std::chrono::milliseconds{0}, [this, fault = std::move(fault)]() mutable {
+      end({.fault = std::move(fault)});
+    });
+  }
+  if (limit.count() == 0) return;
+  limit_.arm(limit, [this, limit] {
+    end({.fault =
+             fmt::format("it did not answer within {}", std::chrono::duration<double>(limit))});
+  });
 }
 
-void DeviceQuestion::end(bool answered) {
+void DeviceQuestion::ended(process::ExitStatus status) {
+  if (status.code == 0) return end({.devices = read_device_list(lines_)});
+  end({.fault = "it " + process::describe(status)});
+}
+
+void DeviceQuestion::end(DeviceAnswer answer) {
   const auto self = shared_from_this();  // the answer may let go of us
   limit_.cancel();
   const auto child = std::exchange(child_, nullptr);
-  const auto answer = std::exchange(answer_, {});
-  if (!answer) return;
-  answer(answered ? std::optional(read_device_list(lines_)) : std::nullopt);
+  const auto tell = std::exchange(answer_, {});
+  if (tell) tell(std::move(answer));
 }
 
 }  // namespace llamavisor::server

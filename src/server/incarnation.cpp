@@ -1,6 +1,7 @@
 #include "server/incarnation.hpp"
 
 #include "http/collect.hpp"
+#include "runtime/host_environment.hpp"
 #include "server/completion_request.hpp"
 #include "server/device_list.hpp"
 #include "server/diagnosis.hpp"
@@ -12,8 +13,6 @@
 #include <cstring>
 #include <fstream>
 #include <utility>
-
-extern "C" char** environ;  // NOLINT(readability-redundant-declaration): not so everywhere
 
 namespace llamavisor::server {
 
@@ -30,13 +29,6 @@ int server_oom_score_adj() {
   int own = 0;
   std::ifstream("/proc/self/oom_score_adj") >> own;
   return std::min(own + 300, 1000);
-}
-
-std::vector<std::string> host_environment() {
-  std::vector<std::string> variables;
-  for (char** entry = environ; entry && *entry; ++entry)
-    variables.emplace_back(*entry);
-  return variables;
 }
 
 Failure spawn_failure(const process::SpawnError& error, const ServerSpec& spec) {
@@ -234,13 +226,13 @@ void Incarnation::ask_for_devices(Failure failure) {
   poll_.cancel();
   silence_.cancel();
   if (question_) question_->abort();
-  auto answered = [weak = weak_from_this(), failure = std::move(failure)](
-                      const std::optional<std::vector<std::string>>& devices) mutable {
+  auto answered = [weak = weak_from_this(),
+                   failure = std::move(failure)](const DeviceAnswer& answer) mutable {
     const auto self = weak.lock();
     if (!self) return;
     self->devices_.reset();
-    failure.message += devices ? "; " + describe_device_list(*devices)
-                               : std::string("; it does not say which it has");
+    failure.message += answer.devices ? "; " + describe_device_list(*answer.devices)
+                                      : "; it does not say which it has: " + answer.fault;
     self->report_down({.failure = std::move(failure)});
   };
   devices_ =

@@ -3,6 +3,7 @@
 #include <llamavisor/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -165,6 +166,25 @@ class Arguments {
   std::vector<std::string> list_;
 };
 
+std::string_view kind_of(std::string_view device) {
+  return device.substr(0, device.find(':'));
+}
+
+/// "vulkan" -> "Vulkan"; empty for what is no GPU.
+std::string_view their_kind(std::string_view ours) {
+  if (ours == "vulkan") return "Vulkan";
+  if (ours == "rocm") return "ROCm";
+  return ours == "cuda" ? "CUDA" : "";
+}
+
+/// "ROCm0,ROCm1": the names behind a mask that shows so many.
+std::string first_devices(std::string_view device, std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t number = 0; number < count; ++number)
+    names.push_back(fmt::format("{}{}", their_kind(kind_of(device)), number));
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
 void add_gpu_layers(Arguments& arguments, const ServerSpec& spec) {
   if (!spec.on_gpu()) {
     arguments.require("--n-gpu-layers", 0);
@@ -207,8 +227,9 @@ std::vector<std::string> command_line(const ServerSpec& spec, const Identity& id
   arguments.require("--threads", spec.threads);
   // A build without --device cannot be told to keep off a GPU; only a CPU pack may lack it.
   if (spec.on_gpu()) {
-    arguments.require("--device",
-                      spec.rocr_mask.empty() ? server_device_name(spec.device) : "ROCm0");
+    arguments.require("--device", spec.visible.empty()
+                                      ? server_device_name(spec.device)
+                                      : first_devices(spec.device, spec.visible.size()));
   } else {
     arguments.offer("--device", "none");
   }
@@ -242,13 +263,16 @@ std::vector<std::string> child_environment(const ServerSpec& spec, const Identit
     if (!is_unwanted(name)) variables.emplace_back(name, entry.substr(equals + 1));
   }
   set("LLAMA_API_KEY", identity.key);
-  if (!spec.rocr_mask.empty()) {
+  if (!spec.visible.empty()) {
     // What these would hide has been taken into account; behind our mask they would hide ours.
     std::erase_if(variables, [](const auto& entry) {
-      return entry.first == "HIP_VISIBLE_DEVICES" || entry.first == "CUDA_VISIBLE_DEVICES" ||
-             entry.first == "GPU_DEVICE_ORDINAL";
+      return entry.first == "ROCR_VISIBLE_DEVICES" || entry.first == "HIP_VISIBLE_DEVICES" ||
+             entry.first == "CUDA_VISIBLE_DEVICES" || entry.first == "GPU_DEVICE_ORDINAL";
     });
-    set("ROCR_VISIBLE_DEVICES", spec.rocr_mask);
+    const bool rocm = kind_of(spec.device) == "rocm";
+    set(rocm ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES",
+        fmt::format("{}", fmt::join(spec.visible, ",")));
+    if (!rocm) set("CUDA_DEVICE_ORDER", "PCI_BUS_ID");  // positions are by PCI address
   }
   set("GGML_NO_BACKTRACE", "1");  // on abort the server would fork a debugger, and wait for it
   for (const auto& [name, value] : spec.environment)
@@ -261,18 +285,17 @@ std::vector<std::string> child_environment(const ServerSpec& spec, const Identit
 }
 
 std::string server_device_name(std::string_view device) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 3> names{{
-      {"vulkan", "Vulkan"},
-      {"rocm", "ROCm"},
-      {"cuda", "CUDA"},
-  }};
-  const auto colon = device.find(':');
-  const auto kind = device.substr(0, colon);
-  const auto number = colon == std::string_view::npos ? "0" : device.substr(colon + 1);
-  for (const auto& [ours, theirs] : names) {
-    if (kind == ours) return fmt::format("{}{}", theirs, number);
+  std::vector<std::string> names;
+  while (!device.empty()) {
+    const auto one = device.substr(0, device.find(','));
+    device.remove_prefix(std::min(one.size() + 1, device.size()));
+    const auto colon = one.find(':');
+    const auto kind = their_kind(one.substr(0, colon));
+    if (kind.empty()) return "none";
+    names.push_back(
+        fmt::format("{}{}", kind, colon == std::string_view::npos ? "0" : one.substr(colon + 1)));
   }
-  return "none";
+  return fmt::format("{}", fmt::join(names, ","));
 }
 
 }  // namespace llamavisor::server

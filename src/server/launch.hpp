@@ -17,11 +17,12 @@ namespace llamavisor::server {
 /// What one server process is to be.
 struct ServerSpec {
   Engine engine{};
-  std::string device{"cpu"};  ///< "cpu", "vulkan:0", ...
-  /// For ROCm: the UUID of the device, or its position among all GPUs. HIP initialises each GPU
-  /// that it sees, and a bad one can crash it before its first line, so the child sees this one
-  /// alone, which then is number 0. Empty: nothing is hidden.
-  std::string rocr_mask{};
+  std::string device{"cpu"};  ///< "cpu", "vulkan:0", "rocm:0,rocm:1"
+  /// For ROCm and CUDA: the UUID of each device, or its position among all GPUs. HIP initialises
+  /// each GPU that it sees, and a bad one can crash it before its first line; CUDA numbers them in
+  /// an order of its own. So the child sees these alone, which then are numbers 0, 1, ... Empty:
+  /// nothing is hidden.
+  std::vector<std::string> visible{};
   std::filesystem::path model{};    ///< absolute
   int context_length = 0;           ///< of one slot; > 0
   std::optional<int> gpu_layers{};  ///< as `LoadOptions::gpu_layers`
@@ -57,7 +58,7 @@ std::vector<std::string> command_line(const ServerSpec& spec, const Identity& id
 std::vector<std::string> child_environment(const ServerSpec& spec, const Identity& identity,
                                            std::span<const std::string> inherited);
 
-/// "vulkan:0" as llama-server names it: "Vulkan0"; "none" for the CPU.
+/// "vulkan:0,vulkan:1" as llama-server names it: "Vulkan0,Vulkan1"; "none" for the CPU.
 std::string server_device_name(std::string_view device);
 
 }  // namespace llamavisor::server

@@ -1,6 +1,7 @@
 #include "supervisor/supervisor.hpp"
 
 #include "device/departures.hpp"
+#include "device/device_name.hpp"
 #include "device/quarantine.hpp"
 #include "supervisor/random_text.hpp"
 
@@ -309,12 +310,16 @@ void Supervisor::came_down(int generation, server::Down down) {
 std::optional<LifeCycle::Time> Supervisor::note_departure(const WatchedServer& server,
                                                           const std::optional<Failure>& failure) {
   if (!server.spec().on_gpu()) return std::nullopt;
-  const auto before = device::Departures::last(server.spec().device);
+  const auto devices = device::parse_device_name(server.spec().device).each();
+  std::optional<LifeCycle::Time> before;
+  for (const auto& device : devices)
+    before = std::max(before, device::Departures::last(device));
   const auto& process = server.incarnation();
   const bool found_no_memory =
       failure && remedy_for(failure->cause).lacks_memory && !process.ready();
   if (process.spawned() && !found_no_memory) {
-    device::Departures::note(server.spec().device, Clock::now());
+    for (const auto& device : devices)
+      device::Departures::note(device, Clock::now());
   }
   return before;
 }
@@ -327,11 +332,16 @@ void Supervisor::take_back(int generation) {
 
 void Supervisor::quarantine(std::size_t rung, const Failure& failure) {
   device::Quarantine list;
-  const auto error = list.add({.device = spec(rung).device,
-                               .engine = spec(rung).engine.flavour,
-                               .build = spec(rung).engine.build,
-                               .cause = std::string(name(failure.cause)),
-                               .message = failure.message});
+  std::error_code error;
+  // Of several it does not show which one failed.
+  for (const auto& device : device::parse_device_name(spec(rung).device).each()) {
+    const auto fault = list.add({.device = device,
+                                 .engine = spec(rung).engine.flavour,
+                                 .build = spec(rung).engine.build,
+                                 .cause = std::string(name(failure.cause)),
+                                 .message = failure.message});
+    if (fault) error = fault;
+  }
   const auto note = error ? fmt::format("; for this process only, since {} cannot be written: {}",
                                         list.file().string(), error.message())
                           : std::string{};

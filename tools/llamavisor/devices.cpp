@@ -20,12 +20,15 @@ namespace {
 struct Settings {
   std::string root{"/"};
   std::vector<std::string> assumed{};
+  bool files_only = false;
   bool as_json = false;
 };
 
 int list_devices(const Settings& settings) {
   DiscoveryOptions options{.root = settings.root};
   if (!settings.assumed.empty()) options.assume_engines = settings.assumed;
+  const bool this_machine = settings.root == "/";  // of another one engines know nothing
+  if (this_machine && !settings.files_only) options.ask_engines = AskEngines::always;
   const auto devices = discover_devices(options);
   Output output;
   if (settings.as_json) {
@@ -50,6 +53,8 @@ Command add_devices(CLI::App& tool) {
       ->add_option("--root", settings->root,
                    "A folder with sys/, proc/ and dev/ instead of this machine's")
       ->check(CLI::ExistingDirectory);
+  parser->add_flag("--files-only", settings->files_only,
+                   "Do not ask engines for their devices: Vulkan's are then not listed");
   parser
       ->add_option("--assume-engines", settings->assumed,
                    "As if these engines were here: hip,cuda,vulkan")

@@ -56,7 +56,7 @@ Findings look() {
     }
   };
   attempt([&] { found.engines = find_engines(); });
-  attempt([&] { found.devices = discover_devices(); });
+  attempt([&] { found.devices = discover_devices({.ask_engines = AskEngines::always}); });
   const bool has_cpu = std::any_of(found.engines.begin(), found.engines.end(),
                                    [](const Engine& engine) { return engine.flavour == "cpu"; });
   if (!has_cpu) {

@@ -8,13 +8,19 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 
 using namespace llamavisor;
-using llamavisor::backend::resolve_device;
 using llamavisor::test::says;
 using llamavisor::test::thrown_by;
 
 namespace {
+
+auto resolve_device(std::string_view asked, std::string_view kind = {}) {
+  LoadOptions options;
+  options.device = asked;
+  return backend::resolve_device(options, kind);
+}
 
 /// LLAMAVISOR_DEVICE as a test wants it, and afterwards as it was.
 class WishedDevice {

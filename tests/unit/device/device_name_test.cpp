@@ -5,7 +5,9 @@
 #include "catch.hpp"
 #include "unit/expect.hpp"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 using namespace llamavisor;
 using llamavisor::device::parse_device_name;
@@ -35,18 +37,27 @@ TEST_CASE("device name: every name has its kind, number, flavour and text", "[de
     CAPTURE(written);
     const auto name = parse_device_name(written);
     CHECK(name.kind == kind);
-    CHECK(name.number == number);
+    CHECK(name.numbers == std::vector{number});
+    CHECK(name.each() == std::vector{std::string(text)});
     CHECK(name.flavour() == flavour);
     CHECK(name.text() == text);
   }
 }
 
+TEST_CASE("device name: several of one kind are one name, in their order", "[device]") {
+  const auto name = parse_device_name("ROCm:2,hip:0,rocm:1");
+  CHECK(name.kind == "rocm");
+  CHECK(name.text() == "rocm:2,rocm:0,rocm:1");
+  CHECK(name.each() == std::vector<std::string>{"rocm:2", "rocm:0", "rocm:1"});
+  CHECK(name.flavour() == "hip");
+}
+
 TEST_CASE("device name: a name is read again as the device that it was", "[device]") {
-  for (const char* written : {"auto", "cpu", "cuda:2", "hip:1", "vulkan"}) {
+  for (const char* written : {"auto", "cpu", "cuda:2", "hip:1", "vulkan", "rocm:2,hip:0"}) {
     const auto name = parse_device_name(written);
     const auto again = parse_device_name(name.text());
     CHECK(again.kind == name.kind);
-    CHECK(again.number == name.number);
+    CHECK(again.numbers == name.numbers);
   }
 }
 
@@ -69,6 +80,13 @@ TEST_CASE("device name: what is no device is refused, with the names that there 
                               ":0",
                               "vulkan:a",
                               "rocm,cpu",
+                              "rocm:0,cuda:1",
+                              "rocm:0,hip:0",
+                              "rocm:0,",
+                              ",rocm:0",
+                              "rocm:0, rocm:1",
+                              "cpu,cpu",
+                              "auto,auto",
                               " cpu",
                               "cpu ",
                               "\xC3\x9Cpu"}) {

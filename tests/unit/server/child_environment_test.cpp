@@ -62,15 +62,25 @@ TEST_CASE("environment: a name that was inherited twice is replaced wholly", "[s
         Words{"A=3", "GGML_NO_BACKTRACE=1", "LLAMA_API_KEY=k3y"});
 }
 
-TEST_CASE("environment: a ROCm child sees the one GPU that was chosen, whatever was inherited",
+TEST_CASE("environment: a child sees the GPUs that were chosen, whatever was inherited",
           "[server]") {
-  ServerSpec spec;
-  spec.rocr_mask = "GPU-1f2e3d4c5b6a7988";
   const Words inherited{"ROCR_VISIBLE_DEVICES=0,1", "HIP_VISIBLE_DEVICES=1",
-                        "CUDA_VISIBLE_DEVICES=1", "GPU_DEVICE_ORDINAL=1",
-                        "HSA_OVERRIDE_GFX_VERSION=11.0.0"};
-  auto words = child_environment(spec, {.key = "k3y"}, inherited);
-  std::sort(words.begin(), words.end());
-  CHECK(words == Words{"GGML_NO_BACKTRACE=1", "HSA_OVERRIDE_GFX_VERSION=11.0.0",
-                       "LLAMA_API_KEY=k3y", "ROCR_VISIBLE_DEVICES=GPU-1f2e3d4c5b6a7988"});
+                        "CUDA_VISIBLE_DEVICES=1",   "CUDA_DEVICE_ORDER=FASTEST_FIRST",
+                        "GPU_DEVICE_ORDINAL=1",     "HSA_OVERRIDE_GFX_VERSION=11.0.0"};
+  const auto seen = [&](const ServerSpec& spec) {
+    auto words = child_environment(spec, {.key = "k3y"}, inherited);
+    std::sort(words.begin(), words.end());
+    return words;
+  };
+  ServerSpec spec;
+  spec.device = "rocm:1,rocm:0";
+  spec.visible = {"GPU-1f2e3d4c5b6a7988", "0"};
+  CHECK(seen(spec) == Words{"CUDA_DEVICE_ORDER=FASTEST_FIRST", "GGML_NO_BACKTRACE=1",
+                            "HSA_OVERRIDE_GFX_VERSION=11.0.0", "LLAMA_API_KEY=k3y",
+                            "ROCR_VISIBLE_DEVICES=GPU-1f2e3d4c5b6a7988,0"});
+  spec.device = "cuda:1";
+  spec.visible = {"1"};
+  CHECK(seen(spec) == Words{"CUDA_DEVICE_ORDER=PCI_BUS_ID", "CUDA_VISIBLE_DEVICES=1",
+                            "GGML_NO_BACKTRACE=1", "HSA_OVERRIDE_GFX_VERSION=11.0.0",
+                            "LLAMA_API_KEY=k3y"});
 }

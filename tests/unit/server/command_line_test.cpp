@@ -234,16 +234,20 @@ TEST_CASE("device name: ours becomes the server's", "[server]") {
   CHECK(server_device_name("cuda:12") == "CUDA12");
   CHECK(server_device_name("vulkan") == "Vulkan0");
   CHECK(server_device_name("cpu") == "none");
+  CHECK(server_device_name("vulkan:2,vulkan:0") == "Vulkan2,Vulkan0");
 }
 
-TEST_CASE("command line: behind a mask the chosen ROCm device is number 0", "[server]") {
+TEST_CASE("command line: behind a mask the chosen devices are the first ones", "[server]") {
   auto spec = vulkan_spec();
-  spec.device = "rocm:1";
   const auto device_of = [&] {
     const auto words = command_line(spec, {.alias = "nonce"});
     return *(std::find(words.begin(), words.end(), "--device") + 1);
   };
+  spec.device = "rocm:1";
   CHECK(device_of() == "ROCm1");
-  spec.rocr_mask = "1";
+  spec.visible = {"1"};
   CHECK(device_of() == "ROCm0");
+  spec.device = "cuda:3,cuda:2";
+  spec.visible = {"GPU-c", "GPU-b"};
+  CHECK(device_of() == "CUDA0,CUDA1");
 }
