@@ -1,6 +1,7 @@
 #include <llamavisor/device.hpp>
 #include <llamavisor/error.hpp>
 #include <llamavisor/event.hpp>
+#include <llamavisor/gguf.hpp>
 #include <llamavisor/text_model.hpp>
 
 namespace llamavisor {
@@ -105,6 +106,17 @@ std::string_view name(FinishReason reason) noexcept {
     case FinishReason::length: return "length";
     case FinishReason::cancelled: return "cancelled";
     case FinishReason::error: return "error";
+  }
+  return "unknown";
+}
+
+std::string_view name(ModelKind kind) noexcept {
+  switch (kind) {
+    case ModelKind::text: return "text";
+    case ModelKind::projector: return "projector";
+    case ModelKind::adapter: return "adapter";
+    case ModelKind::vocabulary: return "vocabulary";
+    case ModelKind::other: return "other";
   }
   return "unknown";
 }

@@ -6,8 +6,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace llamavisor {
+
+/// What a GGUF file holds.
+enum class ModelKind {
+  text,        ///< a language model
+  projector,   ///< what makes one see or hear ("mmproj"): for `LoadOptions::projector`
+  adapter,     ///< changes to one (LoRA): for `LoadOptions::adapters`
+  vocabulary,  ///< a tokenizer without weights
+  other        ///< an importance matrix, a control vector, a model without a tokenizer, ...
+};
+
+/// "text", "projector", ... Never throws.
+std::string_view name(ModelKind kind) noexcept;
 
 /// The header's facts. Zero or empty where the file does not say.
 struct GgufInfo {
@@ -28,9 +41,14 @@ struct GgufInfo {
   std::uint64_t file_size = 0;   ///< bytes
   std::string tokenizer{};       ///< "gpt2", "llama", ...
   std::string chat_template{};   ///< Jinja; empty = the model has none
+  ModelKind kind = ModelKind::other;
+  std::string size_label{};    ///< "8B", "8x7B", ...: as whoever made the file calls its size
+  std::string adapter_type{};  ///< of an adapter: "lora"
+  std::uint32_t part = 1;      ///< of a model that is split into several files: which one this is,
+  std::uint32_t parts = 1;     ///< and how many there are
 };
 
-/// Reads the header of a GGUF file, version 2 or 3, little-endian; never the weights. Memory is
+/// Reads the header of one GGUF file, version 2 or 3, little-endian; never the weights. Memory is
 /// bounded whatever the file claims. Throws `Error`: `model_not_found` (cannot be opened, or not a
 /// file), `invalid_model` (another format, version 1, big-endian, truncated, or numbers that
 /// cannot be true). Any thread.

@@ -11,5 +11,6 @@
 #include <llamavisor/generate_options.hpp>
 #include <llamavisor/gguf.hpp>
 #include <llamavisor/load_options.hpp>
+#include <llamavisor/model_files.hpp>
 #include <llamavisor/text_model.hpp>
 #include <llamavisor/token_stream.hpp>

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void not_found(const std::string& why) {
-  throw Error(errc::model_not_found, "the model cannot be opened: " + why);
+  throw Error(errc::model_not_found, "it cannot be opened: " + why);
 }
 
 }  // namespace

@@ -30,12 +30,16 @@ struct WantedText {
   std::size_t max_size;
 };
 
-constexpr std::array<WantedText, 4> wanted_texts{{{"general.architecture", 128},
+constexpr std::array<WantedText, 7> wanted_texts{{{"general.architecture", 128},
+                                                  {"general.type", 128},
                                                   {"general.name", 64 * 1024},
+                                                  {"general.size_label", 1024},
+                                                  {"adapter.type", 128},
                                                   {"tokenizer.ggml.model", 128},
                                                   {"tokenizer.chat_template", 16 << 20}}};
 
-constexpr std::array<std::string_view, 2> wanted_numbers{"general.alignment", "general.file_type"};
+constexpr std::array<std::string_view, 4> wanted_numbers{"general.alignment", "general.file_type",
+                                                         "split.no", "split.count"};
 
 // The architecture stands before them, and need not be known yet.
 constexpr std::array<std::string_view, 7> wanted_suffixes{".context_length",

@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::string_view magic = "GGUF";
 
+// In a file's name the number has five digits.
+constexpr std::uint64_t max_parts = 99'999;
+
 void check_magic(ByteSource& source, HeaderReader& reader) {
   std::array<char, 64> start{};
   const auto size = source.read_at(0, start.data(), start.size());
@@ -59,25 +62,50 @@ std::uint32_t vocabulary(const Metadata& metadata) {
                      : metadata.model_number(".vocab_size");
 }
 
+/// As llama.cpp's tools mark their files; older ones bear no mark.
+ModelKind kind_of(const Metadata& metadata, const GgufInfo& info) {
+  const auto& type = metadata.text("general.type");
+  if (type == "adapter") return ModelKind::adapter;
+  if (type == "mmproj" || info.architecture == "clip") return ModelKind::projector;
+  if (!type.empty() && type != "model") return ModelKind::other;
+  if (info.tokenizer.empty()) return ModelKind::other;
+  // The first of several parts may hold no weights.
+  return info.tensor_count == 0 && info.parts == 1 ? ModelKind::vocabulary : ModelKind::text;
+}
+
+/// Splits are numbered from 0 in the file, and from 1 in its name.
+void read_split(HeaderReader& reader, const Metadata& metadata, GgufInfo& info) {
+  const auto count = metadata.number("split.count").value_or(0);
+  const auto number = metadata.number("split.no").value_or(0);
+  if (count <= 1) return;
+  if (count > max_parts || number >= count) {
+    reader.fail(fmt::format("this cannot be part {} of {}", number, count));
+  }
+  info.part = static_cast<std::uint32_t>(number) + 1;
+  info.parts = static_cast<std::uint32_t>(count);
+}
+
 }  // namespace
 
-GgufInfo parse_gguf(ByteSource& source) {
+Header parse_gguf(ByteSource& source) {
   HeaderReader reader(source);
   check_magic(source, reader);
-  GgufInfo info;
+  Header header;
+  auto& info = header.info;
   info.version = read_version(reader);
   info.tensor_count = reader.u64("the number of tensors");
   check_tensor_count(reader, info.tensor_count);
   const auto pairs = reader.u64("the number of keys");
   const auto metadata = Metadata::read(reader, pairs);
-  const auto tensors = read_tensors(reader, info.tensor_count, metadata.alignment());
-  check_data(reader, tensors, metadata.alignment());
+  header.tensors = read_tensors(reader, info.tensor_count, metadata.alignment());
+  check_data(reader, header.tensors, metadata.alignment());
 
   info.architecture = metadata.architecture();
   info.name = metadata.text("general.name");
   info.tokenizer = metadata.text("tokenizer.ggml.model");
   info.chat_template = metadata.text("tokenizer.chat_template");
-  info.quantisation = quantisation(tensors, metadata.number("general.file_type"));
+  header.file_type = metadata.number("general.file_type");
+  info.quantisation = quantisation(header.tensors, header.file_type);
   info.context_length = metadata.model_number(".context_length");
   info.layers = metadata.model_number(".block_count");
   info.hidden_size = metadata.model_number(".embedding_length");
@@ -86,9 +114,13 @@ GgufInfo parse_gguf(ByteSource& source) {
   if (info.kv_heads == 0) info.kv_heads = info.heads;
   info.sliding_window = metadata.model_number(".attention.sliding_window");
   info.vocabulary = vocabulary(metadata);
-  info.parameters = tensors.elements;
+  info.parameters = header.tensors.elements;
   info.file_size = source.size();
-  return info;
+  info.size_label = metadata.text("general.size_label");
+  info.adapter_type = metadata.text("adapter.type");
+  read_split(reader, metadata, info);
+  info.kind = kind_of(metadata, info);
+  return header;
 }
 
 }  // namespace llamavisor::gguf

@@ -9,7 +9,7 @@ namespace llamavisor {
 GgufInfo read_gguf(const std::filesystem::path& file) {
   try {
     gguf::FileSource source(file);
-    return gguf::parse_gguf(source);
+    return gguf::parse_gguf(source).info;
   } catch (const Error& error) {
     throw Error(error.code(), file.string() + ": " + error.what());
   }

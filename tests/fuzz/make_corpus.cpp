@@ -66,6 +66,10 @@ void write_responses(const fs::path& out) {
 void write_gguf(const fs::path& out) {
   write_seed(out, small_model().str());
   write_seed(out, GgufWriter().str());
+  write_seed(out, model_part(1, 3).str());
+  write_seed(out, model_part(3, 3).str());
+  write_seed(out, small_adapter().str());
+  write_seed(out, small_projector().str());
   GgufWriter nested;
   nested.key("general.alignment", 64u)
       .key("x", type_array, Bytes().u32(type_array).u64(1).u32(type_text).u64(1).text("deep"))

@@ -63,7 +63,11 @@ std::string GgufWriter::str() const {
   }
   // As upstream writes it: the data begins aligned, and the last tensor is padded too.
   const auto begin = aligned(file.str().size(), alignment);
-  file.raw(std::string(begin - file.str().size() + data, '\0'));
+  file.raw(std::string(begin - file.str().size(), '\0'));
+  for (const auto& tensor : tensors_) {
+    file.raw(tensor.data);
+    file.raw(std::string(aligned(tensor.bytes, alignment) - tensor.data.size(), '\0'));
+  }
   return file.str();
 }
 
@@ -88,6 +92,41 @@ GgufWriter small_model() {
       .tensor({"token_embd.weight", {64, 5}, 8, 340})
       .tensor({"blk.0.attn_q.weight", {64, 64}, 8, 4352})
       .tensor({"output_norm.weight", {64}, 0, 256});
+  return writer;
+}
+
+GgufWriter model_part(std::uint16_t part, std::uint16_t parts) {
+  GgufWriter writer;
+  if (part == 1) {
+    writer.key("general.architecture", "llama")
+        .key("general.name", "Split model")
+        .key("general.file_type", 7u)
+        .key("llama.context_length", 2048u)
+        .key("tokenizer.ggml.model", "gpt2")
+        .texts("tokenizer.ggml.tokens", {"a", "b"})
+        .key("tokenizer.chat_template", "{{ messages }}");
+  }
+  writer.key("split.no", type_u16, Bytes().u16(part - 1))
+      .key("split.count", type_u16, Bytes().u16(parts))
+      .key("split.tensors.count", type_i32, Bytes().u32(parts))
+      .tensor({"blk." + std::to_string(part) + ".attn_q.weight", {64, 64}, 8, 4352});
+  return writer;
+}
+
+GgufWriter small_adapter(std::string_view architecture) {
+  GgufWriter writer;
+  writer.key("general.architecture", architecture)
+      .key("general.type", "adapter")
+      .key("general.name", "Small adapter")
+      .key("adapter.type", "lora");
+  return writer;
+}
+
+GgufWriter small_projector() {
+  GgufWriter writer;
+  writer.key("general.architecture", "clip")
+      .key("general.type", "mmproj")
+      .key("general.name", "Small projector");
   return writer;
 }
 

@@ -50,6 +50,7 @@ struct Tensor {
   std::vector<std::uint64_t> dimensions;
   std::uint32_t type = 0;
   std::uint64_t bytes = 0;  ///< of its data
+  std::string data{};       ///< zeros behind it, up to `bytes`
 };
 
 /// A file under construction. Numbers that are derived can be overridden with false ones.
@@ -69,7 +70,7 @@ class GgufWriter {
   std::function<void(std::uint64_t& tensors, std::uint64_t& keys)> counts{};
   std::function<std::uint64_t(std::uint64_t)> offset{};
 
-  /// The header, and zeros as the tensors' data.
+  /// The header and the tensors' data.
   std::string str() const;
 
  private:
@@ -80,5 +81,12 @@ class GgufWriter {
 
 /// A small model with all that is asked of a header.
 GgufWriter small_model();
+
+/// One part of a model that was split: the first has the model's keys too, and each a tensor.
+GgufWriter model_part(std::uint16_t part, std::uint16_t parts);
+
+/// A LoRA adapter, and a projector, without tensors.
+GgufWriter small_adapter(std::string_view architecture = "llama");
+GgufWriter small_projector();
 
 }  // namespace llamavisor::gguf::test

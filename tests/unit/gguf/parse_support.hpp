@@ -19,7 +19,7 @@ inline GgufInfo parse(std::string_view bytes) {
   const auto copy = std::make_unique<char[]>(bytes.size());
   bytes.copy(copy.get(), bytes.size());
   MemorySource source({copy.get(), bytes.size()});
-  return parse_gguf(source);
+  return parse_gguf(source).info;
 }
 
 /// The message of the `invalid_model` error; else what happened instead.

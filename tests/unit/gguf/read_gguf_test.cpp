@@ -2,12 +2,12 @@
 #include <llamavisor/gguf.hpp>
 
 #include "catch.hpp"
+#include "folder.hpp"
 #include "gguf_writer.hpp"
 #include "parse_support.hpp"
 
 #include <sys/stat.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -18,17 +18,6 @@ using namespace llamavisor::gguf::test;
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Folder {
-  Folder() {
-    std::string text = fs::temp_directory_path() / "lv-gguf-XXXXXX";
-    REQUIRE(::mkdtemp(text.data()) != nullptr);
-    path = text;
-  }
-  ~Folder() { fs::remove_all(path); }
-
-  fs::path path;
-};
 
 struct Refusal {
   errc code = errc::internal;

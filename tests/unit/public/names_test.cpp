@@ -31,6 +31,7 @@ TEST_CASE("every code, phase, event and reason has a name of its own", "[public]
   check_names(FinishReason::stop, FinishReason::error);
   check_names(Fallback::automatic, Fallback::to_cpu);
   check_names(OutOfMemory::next_device, OutOfMemory::smaller_context);
+  check_names(ModelKind::text, ModelKind::other);
   check_names(ModelType::base, ModelType::instruct);
   check_names(ModelState::loading, ModelState::closed);
 }
