@@ -69,6 +69,7 @@ std::string_view name(Cause cause) noexcept {
     case Cause::wrong_architecture: return "wrong_architecture";
     case Cause::bad_model: return "bad_model";
     case Cause::unknown_model_architecture: return "unknown_model_architecture";
+    case Cause::unfit_adapter: return "unfit_adapter";
     case Cause::bad_argument: return "bad_argument";
     case Cause::unknown_device: return "unknown_device";
     case Cause::address_in_use: return "address_in_use";

@@ -24,10 +24,10 @@ enum class errc {
   wrong_process,            ///< a handle was used in a child after fork()
 
   // A file is at fault.
-  model_not_found,    ///< the model file cannot be opened
+  model_not_found,    ///< a file of the model cannot be opened, or is missing
   invalid_model,      ///< not a GGUF file, truncated, or hostile
   unsupported_model,  ///< the engine does not know the model's architecture
-  model_changed,      ///< the model file was replaced since it was loaded
+  model_changed,      ///< a file of the model was replaced since it was loaded
 
   // The engine is at fault.
   no_engine,       ///< no engine pack for this device; the message names the command
@@ -77,6 +77,7 @@ enum class Cause {
   wrong_architecture,  ///< a file of the engine is for another machine
   bad_model,
   unknown_model_architecture,
+  unfit_adapter,  ///< an adapter or a projector does not fit the model
   bad_argument,
   unknown_device,  ///< the engine runs, and has no such device
   address_in_use,

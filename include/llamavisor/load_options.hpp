@@ -72,6 +72,12 @@ struct Recovery {
   ms longest_cool_down{1'800'000};
 };
 
+/// A LoRA adapter: a GGUF file (`ModelKind::adapter`) with changes to the weights of one model.
+struct Adapter {
+  std::filesystem::path file{};
+  float scale = 1;  ///< of the changes; 0 = none, negative = the other way
+};
+
 /// One aggregate; every member has its default. Checked by `Backend::load` before anything is
 /// started: `errc::invalid_option` names the member.
 struct LoadOptions {
@@ -83,6 +89,16 @@ struct LoadOptions {
 
   /// Folder of one engine pack for the device; empty = the best one that `find_engines()` finds.
   std::filesystem::path engine{};
+
+  /// All of them are in effect, on every device that the model comes to run on. Their headers are
+  /// read before anything is started: what is no adapter, or is one for another architecture, is
+  /// `errc::invalid_option`. With a scale other than 1 the path must not hold a colon.
+  std::vector<Adapter> adapters{};
+
+  /// The model's projector (`ModelKind::projector`, llama.cpp's "mmproj"); empty = none. Checked
+  /// like the adapters. The server then can see or hear; `TextModel` has no way yet to show it
+  /// anything.
+  std::filesystem::path projector{};
 
   /// Tokens of context for each slot; 0 = as the model was trained, but at most 8192, since each
   /// slot takes its memory at once. A slot never has more than the model was trained for:

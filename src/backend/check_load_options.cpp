@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace llamavisor::backend {
 
 namespace {
@@ -41,9 +43,21 @@ void check_environment(const LoadOptions& options) {
   }
 }
 
+void check_adapters(const LoadOptions& options) {
+  for (const auto& [file, scale] : options.adapters) {
+    check(!file.empty() && file.string().find('\0') == std::string::npos, "adapters",
+          "must hold paths of files");
+    // The server cannot read what lies between 0 and the smallest normal number.
+    check(scale == 0 || std::isnormal(scale), "adapters", "must have finite scales");
+  }
+}
+
 }  // namespace
 
 void check_load_options(const LoadOptions& options) {
+  check_adapters(options);
+  check(options.projector.string().find('\0') == std::string::npos, "projector",
+        "must not hold a NUL");
   check(options.context_length >= 0 && options.context_length <= 16 << 20, "context_length",
         "must be from 0 to 16777216 tokens (0 = as trained, at most 8192)");
   check(!options.gpu_layers || *options.gpu_layers >= -1, "gpu_layers",

@@ -36,13 +36,26 @@ Engine choose_engine(const device::DeviceName& device, const LoadOptions& option
                                            flavour, device.text()));
 }
 
+server::ModelPaths absolute_paths(const std::filesystem::path& model, const LoadOptions& options) {
+  const auto absolute = [](const std::filesystem::path& path) {
+    std::error_code error;  // of an empty path: there is no such file, which is said later
+    auto result = std::filesystem::absolute(path, error);
+    return error ? path : result;
+  };
+  server::ModelPaths paths{.model = absolute(model), .adapters = options.adapters};
+  for (auto& adapter : paths.adapters)
+    adapter.file = absolute(adapter.file);
+  if (!options.projector.empty()) paths.projector = absolute(options.projector);
+  return paths;
+}
+
 /// One step of the ladder.
 supervisor::RungSpec make_rung(const device::DeviceName& device, Engine engine,
-                               const std::filesystem::path& model, const LoadOptions& options) {
+                               const server::ModelPaths& paths, const LoadOptions& options) {
   supervisor::RungSpec rung{
       .server = {.engine = std::move(engine),
                  .device = device.text(),
-                 .model = std::filesystem::absolute(model),
+                 .paths = paths,
                  .parallel = options.parallel,
                  .threads = options.threads > 0 ? options.threads : device::usable_cores(),
                  .prompt_cache_mib = options.prompt_cache_mib,
@@ -72,7 +85,7 @@ bool may_start_on_cpu(const LoadOptions& options) {
 }
 
 /// The CPU below a GPU, where the policy wants one; a notice where there is none.
-void add_cpu_rung(supervisor::Settings& settings, const std::filesystem::path& model,
+void add_cpu_rung(supervisor::Settings& settings, const server::ModelPaths& paths,
                   const LoadOptions& options) {
   auto engines = find_engines();
   const auto cpu = std::find_if(engines.begin(), engines.end(),
@@ -93,7 +106,7 @@ void add_cpu_rung(supervisor::Settings& settings, const std::filesystem::path& m
                                 "differ more than devices alone would make them",
                                 cpu->build, gpu_build)});
   }
-  settings.rungs.push_back(make_rung({.kind = "cpu"}, std::move(*cpu), model, options));
+  settings.rungs.push_back(make_rung({.kind = "cpu"}, std::move(*cpu), paths, options));
 }
 
 }  // namespace
@@ -125,7 +138,8 @@ TextModel LlamaServerBackend::load_on(const device::DeviceName& device,
                                       const std::filesystem::path& model,
                                       const LoadOptions& options, std::stop_token stop) {
   check_load_options(options);
-  auto file = supervisor::ModelFile::read(model);
+  const auto paths = absolute_paths(model, options);
+  auto file = supervisor::ModelFile::read(paths);
   if (file->failure) throw Error(*file->failure);
   supervisor::Settings settings{.file = std::move(file),
                                 .policy = {.fallback = options.fallback,
@@ -142,7 +156,7 @@ TextModel LlamaServerBackend::load_on(const device::DeviceName& device,
   auto engine = choose_engine(device, options);
   const auto gpu = gpu_facts(device, engine);
   if (!gpu.obstacle) {
-    settings.rungs.push_back(make_rung(device, std::move(engine), model, options));
+    settings.rungs.push_back(make_rung(device, std::move(engine), paths, options));
     settings.rungs.front().server.visible = gpu.visible;
   } else if (may_start_on_cpu(options)) {
     settings.notices.push_back({.kind = Event::Kind::warning,
@@ -154,7 +168,7 @@ TextModel LlamaServerBackend::load_on(const device::DeviceName& device,
   if (quarantined && !is_auto(options.device)) refuse_quarantined(device);
   const bool on_cpu = !settings.rungs.empty() && !settings.rungs.front().server.on_gpu();
   if (!on_cpu && options.fallback != Fallback::never) {
-    add_cpu_rung(settings, model, options);
+    add_cpu_rung(settings, paths, options);
   }
   if (settings.rungs.empty()) throw Error(*gpu.obstacle);
   auto core = std::make_shared<detail::ModelCore>(Runtime::shared(), std::move(settings));

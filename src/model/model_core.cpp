@@ -37,7 +37,7 @@ struct ModelCore::Totals {
 
 ModelCore::ModelCore(std::shared_ptr<Runtime> runtime, supervisor::Settings settings)
     : runtime_(std::move(runtime)),
-      path_(settings.rungs.front().server.model),
+      paths_(settings.rungs.front().server.paths),
       supervisor_(std::make_shared<supervisor::Supervisor>(runtime_, std::move(settings))),
       totals_(std::make_shared<Totals>()) {}
 
@@ -55,7 +55,7 @@ void ModelCore::require_own_process() const {
 
 void ModelCore::reload(const std::stop_token& stop) {
   require_own_process();
-  load(supervisor::ModelFile::read(path_), stop);
+  load(supervisor::ModelFile::read(paths_), stop);
 }
 
 void ModelCore::load(std::shared_ptr<const supervisor::ModelFile> file,

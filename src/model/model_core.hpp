@@ -7,10 +7,10 @@
 
 #include "model/prompt_builder.hpp"
 #include "model/stream_source.hpp"
+#include "server/launch.hpp"
 #include "server/server_call.hpp"
 #include "supervisor/supervisor.hpp"
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -28,7 +28,7 @@ class ModelCore {
 
   /// Starts a server and waits until it is ready. Throws.
   void load(const std::stop_token& stop) { load(nullptr, stop); }
-  /// The same with a new one, on the file as it is now.
+  /// The same with a new one, on the files as they are now.
   void reload(const std::stop_token& stop);
   void close() noexcept;
 
@@ -60,7 +60,7 @@ class ModelCore {
   void load(std::shared_ptr<const supervisor::ModelFile> file, const std::stop_token& stop);
 
   std::shared_ptr<Runtime> runtime_;
-  std::filesystem::path path_;
+  server::ModelPaths paths_;
   std::shared_ptr<supervisor::Supervisor> supervisor_;
   struct Totals;
   std::shared_ptr<Totals> totals_;

@@ -44,6 +44,7 @@ std::string_view words(Cause cause) {
     case Cause::wrong_architecture: return "a file of the engine is for another machine";
     case Cause::bad_model: return "the model cannot be read";
     case Cause::unknown_model_architecture: return "the engine does not know this kind of model";
+    case Cause::unfit_adapter: return "an adapter or the projector does not fit the model";
     case Cause::bad_argument: return "an argument was refused";
     case Cause::unknown_device: return "the engine does not have this device";
     case Cause::address_in_use: return "its address could not be used";
@@ -63,7 +64,8 @@ errc code_for(Cause cause, Phase phase) noexcept {
   switch (cause) {
     case Cause::out_of_memory: return errc::out_of_memory;
     case Cause::unknown_device: return errc::unknown_device;
-    case Cause::bad_model: return errc::invalid_model;
+    case Cause::bad_model:
+    case Cause::unfit_adapter: return errc::invalid_model;
     case Cause::unknown_model_architecture: return errc::unsupported_model;
     case Cause::missing_library:
     case Cause::damaged_library:
@@ -88,6 +90,7 @@ std::string_view advice(Cause cause) noexcept {
     case Cause::wrong_architecture: return "make the engine pack anew with: tools/get-engine";
     case Cause::bad_model: return "check the model file, and download it again";
     case Cause::unknown_model_architecture: return "get a newer engine with: tools/get-engine";
+    case Cause::unfit_adapter: return "name one that was made for this very model";
     case Cause::bad_argument:
       return "check LoadOptions::server_args, and that the engine is recent";
     case Cause::unknown_device: return "name one that the engine lists";

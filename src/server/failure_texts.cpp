@@ -98,6 +98,9 @@ constexpr std::array texts{
     FailureText{"unknown pre-tokenizer type", Cause::unknown_model_architecture},
     FailureText{"this GGUF file is version*only supports up to", Cause::unknown_model_architecture},
     FailureText{"has invalid ggml type", Cause::unknown_model_architecture},
+    FailureText{"unknown projector type", Cause::unknown_model_architecture},
+    FailureText{"failed to apply lora adapter:", Cause::unfit_adapter},
+    FailureText{"mismatch between text model*and mmproj", Cause::unfit_adapter},
     FailureText{"failed to open GGUF file", Cause::bad_model},
     FailureText{"gguf_init_from_", Cause::bad_model},
     FailureText{"invalid magic", Cause::bad_model},
@@ -105,6 +108,8 @@ constexpr std::array texts{
     // Whatever else Vulkan throws while a model loads is no fault of the file.
     FailureText{"error loading model: vk::", Cause::unknown},
     FailureText{"error loading model", Cause::bad_model},
+    FailureText{"failed to load lora adapter", Cause::unfit_adapter},
+    FailureText{"Failed to load CLIP model", Cause::unfit_adapter},
 };
 
 }  // namespace

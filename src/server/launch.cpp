@@ -2,6 +2,8 @@
 
 #include <llamavisor/error.hpp>
 
+#include "server/adapter_arguments.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,6 +40,13 @@ constexpr std::array owned_arguments{
     Owned{"--models-preset", "one model for each load()"},
     Owned{"--models-max", "one model for each load()"},
     Owned{"--models-autoload", "one model for each load()"},
+    Owned{"--lora", "LoadOptions::adapters"},
+    Owned{"--lora-scaled", "LoadOptions::adapters"},
+    Owned{"--lora-init-without-apply", "LoadOptions::adapters, with a scale of 0"},
+    Owned{"-mm", "LoadOptions::projector"},
+    Owned{"--mmproj", "LoadOptions::projector"},
+    Owned{"-mmu", "LoadOptions::projector, and a local file"},
+    Owned{"--mmproj-url", "LoadOptions::projector, and a local file"},
     Owned{"--host", "LoadOptions::runtime_dir"},
     Owned{"--port", "LoadOptions::runtime_dir"},
     Owned{"--reuse-port", "LoadOptions::runtime_dir"},
@@ -144,6 +153,15 @@ class Arguments {
     add(flag, values...);
   }
 
+  /// For a flag whose meaning has changed.
+  void require_build(int build, std::string_view what) const {
+    if (engine_.build == 0 || engine_.build >= build) return;
+    throw Error(errc::engine_too_old,
+                fmt::format("the {0} engine (build {1}) is too old for {2}: llamavisor needs build "
+                            "{3} or newer; get one with: tools/get-engine {0}",
+                            engine_.flavour, engine_.build, what, build));
+  }
+
   template <typename... Values>
   bool offer(std::string_view flag, const Values&... values) {
     if (known(flag)) add(flag, values...);
@@ -199,6 +217,21 @@ void add_gpu_layers(Arguments& arguments, const ServerSpec& spec) {
   }
 }
 
+void add_adapters(Arguments& arguments, const ServerSpec& spec) {
+  if (spec.paths.adapters.empty()) return;
+  arguments.require_build(minimum_adapter_build, "adapters");
+  const auto [plain, scaled] = adapter_arguments(spec.paths.adapters);
+  if (!plain.empty()) arguments.require("--lora", plain);
+  if (!scaled.empty()) arguments.require("--lora-scaled", scaled);
+}
+
+void add_projector(Arguments& arguments, const ServerSpec& spec) {
+  if (spec.paths.projector.empty()) return;
+  arguments.require("--mmproj", spec.paths.projector.string());
+  // It has devices of its own, and would look for a GPU.
+  if (!spec.on_gpu()) arguments.offer("--no-mmproj-offload");
+}
+
 }  // namespace
 
 void check_server_args(std::span<const std::string> args) {
@@ -214,7 +247,7 @@ void check_server_args(std::span<const std::string> args) {
 
 std::vector<std::string> command_line(const ServerSpec& spec, const Identity& identity) {
   Arguments arguments(spec.engine);
-  arguments.require("--model", spec.model.string());
+  arguments.require("--model", spec.paths.model.string());
   arguments.require("--alias", identity.alias);
   if (identity.unix_path.empty()) {
     arguments.require("--host", "127.0.0.1");
@@ -234,6 +267,8 @@ std::vector<std::string> command_line(const ServerSpec& spec, const Identity& id
     arguments.offer("--device", "none");
   }
   add_gpu_layers(arguments, spec);
+  add_adapters(arguments, spec);
+  add_projector(arguments, spec);
   arguments.offer("--no-kv-unified");
   // One thread for each slot, and some for small calls and probes: a probe that waits for a thread
   // would look like a hang.

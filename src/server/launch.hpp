@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llamavisor/engine.hpp>
+#include <llamavisor/load_options.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -14,6 +15,13 @@
 
 namespace llamavisor::server {
 
+/// The files that make up a model; absolute, since a server runs in its engine's folder.
+struct ModelPaths {
+  std::filesystem::path model{};
+  std::vector<Adapter> adapters{};
+  std::filesystem::path projector{};  ///< empty = none
+};
+
 /// What one server process is to be.
 struct ServerSpec {
   Engine engine{};
@@ -23,7 +31,7 @@ struct ServerSpec {
   /// an order of its own. So the child sees these alone, which then are numbers 0, 1, ... Empty:
   /// nothing is hidden.
   std::vector<std::string> visible{};
-  std::filesystem::path model{};    ///< absolute
+  ModelPaths paths{};
   int context_length = 0;           ///< of one slot; > 0
   std::optional<int> gpu_layers{};  ///< as `LoadOptions::gpu_layers`
   int parallel = 1;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <utility>
 
 namespace llamavisor::supervisor {
 
@@ -18,6 +19,19 @@ struct FileIdentity {
   static FileIdentity of(const std::filesystem::path& file);
 
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+/// A file, and what it was.
+struct KnownFile {
+  std::filesystem::path path{};
+  FileIdentity identity{};
+
+  static KnownFile of(std::filesystem::path path) {
+    const auto identity = FileIdentity::of(path);
+    return {std::move(path), identity};
+  }
+
+  bool is_unchanged() const { return FileIdentity::of(path) == identity; }
 };
 
 }  // namespace llamavisor::supervisor

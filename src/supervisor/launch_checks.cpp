@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace llamavisor::supervisor {
 
 namespace {
@@ -22,7 +24,7 @@ void LaunchChecks::remember(const std::vector<RungSpec>& rungs, const ModelFile&
   engines_.clear();
   for (const auto& rung : rungs)
     engines_.push_back(identity_of(rung.server.engine));
-  model_ = model.identity;
+  files_ = model.files;
   unreadable_ = model.failure;
 }
 
@@ -33,11 +35,13 @@ std::optional<Failure> LaunchChecks::check(RungSpec& rung, std::size_t index,
     failure->cause = Cause::bad_model;
     return failure;
   }
-  if (FileIdentity::of(rung.server.model) != model_) {
+  const auto changed = std::find_if(files_.begin(), files_.end(),
+                                    [](const KnownFile& file) { return !file.is_unchanged(); });
+  if (changed != files_.end()) {
     return Failure{.code = errc::model_changed,
-                   .message = fmt::format("the model file {} was replaced or removed since it was "
+                   .message = fmt::format("the file {} was replaced or removed since the model was "
                                           "loaded: load it anew",
-                                          rung.server.model.string()),
+                                          changed->path.string()),
                    .phase = Phase::spawn,
                    .cause = Cause::bad_model};
   }

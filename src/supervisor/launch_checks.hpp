@@ -14,20 +14,20 @@
 
 namespace llamavisor::supervisor {
 
-/// Remembers at load what the model file and the engines are, and compares before each later spawn:
-/// a silent splice of two models or builds must not happen.
+/// Remembers at load what the model's files and the engines are, and compares before each later
+/// spawn: a silent splice of two models or builds must not happen.
 class LaunchChecks {
  public:
   /// At a load or reload.
   void remember(const std::vector<RungSpec>& rungs, const ModelFile& model);
 
-  /// Before a spawn. A model file that could not be read, or has changed, is a failure; a changed
-  /// engine is read anew into `rung`, and `warning` says so. A lack of memory for the CPU is a
-  /// failure too.
+  /// Before a spawn. A file of the model that could not be read, or has changed, is a failure; a
+  /// changed engine is read anew into `rung`, and `warning` says so. A lack of memory for the CPU
+  /// is a failure too.
   std::optional<Failure> check(RungSpec& rung, std::size_t index, std::string& warning) const;
 
  private:
-  FileIdentity model_;
+  std::vector<KnownFile> files_;
   std::optional<Failure> unreadable_;
   std::vector<FileIdentity> engines_;
 };

@@ -1,25 +1,28 @@
 /// \file
-/// A model's file, as it was when its header was read.
+/// A model's files, as they were when their headers were read.
 #pragma once
 
 #include <llamavisor/error.hpp>
 #include <llamavisor/gguf.hpp>
 
+#include "server/launch.hpp"
 #include "supervisor/file_identity.hpp"
 
-#include <filesystem>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace llamavisor::supervisor {
 
 struct ModelFile {
-  FileIdentity identity{};
+  std::vector<KnownFile> files{};  ///< all of its parts, the adapters, the projector
   GgufInfo facts{};
-  std::optional<Failure> failure{};  ///< where there was no header to read
+  std::uint64_t added_size = 0;      ///< bytes of the adapters and the projector
+  std::optional<Failure> failure{};  ///< what makes a load impossible, whatever the device
 
-  /// Never throws because of the file. For a caller's thread: it may lie on a slow disk.
-  static std::shared_ptr<const ModelFile> read(const std::filesystem::path& file);
+  /// Never throws because of a file. For a caller's thread: they may lie on a slow disk.
+  static std::shared_ptr<const ModelFile> read(const server::ModelPaths& paths);
 };
 
 }  // namespace llamavisor::supervisor

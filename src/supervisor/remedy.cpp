@@ -6,6 +6,7 @@ Remedy remedy_for(Cause cause) noexcept {
   switch (cause) {
     case Cause::bad_model:
     case Cause::unknown_model_architecture:
+    case Cause::unfit_adapter:
     case Cause::bad_argument: return {.no_rung_helps = true};
     case Cause::unsupported_gfx:
     case Cause::device_lost:

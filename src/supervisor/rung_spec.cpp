@@ -54,11 +54,11 @@ std::uint64_t RungSpec::memory_need() const {
 
 /// Bytes that a server on the CPU takes: the weights, keys and values of every slot in half
 /// precision (2 bytes, once for keys and once for values), and room for the computation.
-void fit_to_file(RungSpec& rung, const GgufInfo& file) {
+void fit_to_file(RungSpec& rung, const GgufInfo& file, std::uint64_t added) {
   constexpr std::uint64_t computation = 256u << 20;
   const std::uint64_t head = file.heads > 0 ? file.hidden_size / file.heads : 0;
   const bool on_gpu = rung.server.on_gpu();
-  rung.memory_fixed = on_gpu ? 0 : file.file_size + computation;
+  rung.memory_fixed = on_gpu ? 0 : file.file_size + added + computation;
   rung.memory_per_token = 2ull * 2 * file.layers * file.kv_heads * head;
   rung.trained_context = static_cast<int>(std::min(file.context_length, 1U << 24));
   rung.layers = static_cast<int>(std::min(file.layers, 1U << 24)) + 1;  // and the output's

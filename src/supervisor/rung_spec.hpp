@@ -33,8 +33,9 @@ struct RungSpec {
   std::uint64_t memory_need() const;
 };
 
-/// Takes over what the file says, and makes the rung as large as it was asked to be.
-void fit_to_file(RungSpec& rung, const GgufInfo& file);
+/// Takes over what the file says, and makes the rung as large as it was asked to be. `added`: bytes
+/// of the files that are loaded with it.
+void fit_to_file(RungSpec& rung, const GgufInfo& file, std::uint64_t added = 0);
 
 /// As large as it was asked to be.
 void make_full(RungSpec& rung);

@@ -192,7 +192,7 @@ void Supervisor::begin_load() {
   if (!next_file_->failure) settings_.file = next_file_;
   for (std::size_t index = 0; index < settings_.rungs.size(); ++index) {
     auto& rung = settings_.rungs[index];
-    fit_to_file(rung, settings_.file->facts);
+    fit_to_file(rung, settings_.file->facts, settings_.file->added_size);
     life_.set_can_be_smaller(index, can_be_smaller(rung, settings_.when_out_of_memory));
   }
   checks_.remember(settings_.rungs, *next_file_);

@@ -30,6 +30,12 @@ struct Refused {
 
 const std::vector<Refused>& refused() {
   static const std::vector<Refused> all{
+      {"adapters", {{.adapters = {{""}}}, {.adapters = {{"good"}, {"a\0b"s}}}}},
+      {"adapters",
+       {{.adapters = {{"a", std::numeric_limits<float>::infinity()}}},
+        {.adapters = {{"a", std::numeric_limits<float>::quiet_NaN()}}},
+        {.adapters = {{"a", std::numeric_limits<float>::denorm_min()}}}}},
+      {"projector", {{.projector = "a\0b"s}}},
       {"context_length", {{.context_length = -1}, {.context_length = (16 << 20) + 1}}},
       {"gpu_layers", {{.gpu_layers = -2}}},
       {"parallel", {{.parallel = 0}, {.parallel = -1}, {.parallel = 257}}},
@@ -87,6 +93,8 @@ TEST_CASE("load options: the ends of every range are inside it", "[backend]") {
   constexpr auto off = Limits::ms::zero();
   const std::vector<LoadOptions> good{
       {},
+      {.adapters = {{"a"}, {"a", 0}, {"b", -2.5F}, {"c", std::numeric_limits<float>::max()}}},
+      {.projector = "a"},
       {.context_length = 16 << 20},
       {.gpu_layers = -1},
       {.gpu_layers = 0},

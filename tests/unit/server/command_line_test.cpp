@@ -37,7 +37,7 @@ ServerSpec cpu_spec() {
                      .command = {"/packs/cpu/llama-server"},
                      .flags = all_flags},
           .device = "cpu",
-          .model = "/models/a b.gguf",
+          .paths = {.model = "/models/a b.gguf"},
           .context_length = 2048,
           .parallel = 4,
           .threads = 3};
@@ -55,6 +55,11 @@ const Identity on_socket{.unix_path = "/run/x/1.sock", .key = "secret", .alias =
 
 void forget(ServerSpec& spec, std::string_view flag) {
   std::erase(spec.engine.flags, flag);
+}
+
+void learn(ServerSpec& spec, std::string_view flag) {
+  auto& flags = spec.engine.flags;
+  flags.emplace(std::lower_bound(flags.begin(), flags.end(), flag), flag);
 }
 
 /// The value after a flag; empty where the flag is not there.
@@ -250,4 +255,47 @@ TEST_CASE("command line: behind a mask the chosen devices are the first ones", "
   spec.device = "cuda:3,cuda:2";
   spec.visible = {"GPU-c", "GPU-b"};
   CHECK(device_of() == "CUDA0,CUDA1");
+}
+
+TEST_CASE("command line: adapters and a projector go to every kind of device", "[server]") {
+  for (auto spec : {cpu_spec(), vulkan_spec()}) {
+    for (const auto* flag : {"--lora", "--lora-scaled", "--mmproj", "--no-mmproj-offload"})
+      learn(spec, flag);
+    spec.paths.adapters = {{"/models/plain.gguf"}, {"/models/half.gguf", 0.5F}};
+    spec.paths.projector = "/models/mmproj, a:b.gguf";
+    const auto command = command_line(spec, on_socket);
+    CHECK(value_of(command, "--lora") == R"("/models/plain.gguf")");
+    CHECK(value_of(command, "--lora-scaled") == R"("/models/half.gguf:0.5")");
+    CHECK(value_of(command, "--mmproj") == "/models/mmproj, a:b.gguf");
+    CHECK(has(command, "--no-mmproj-offload") == (spec.device == "cpu"));
+  }
+  const auto without = command_line(cpu_spec(), on_socket);
+  for (const auto* flag : {"--lora", "--lora-scaled", "--mmproj", "--no-mmproj-offload"})
+    CHECK_FALSE(has(without, flag));
+}
+
+TEST_CASE("command line: an engine that reads lists of adapters otherwise is too old for them",
+          "[server]") {
+  auto spec = cpu_spec();
+  learn(spec, "--lora");
+  spec.paths.adapters = {{"/models/plain.gguf"}};
+  spec.engine.build = 7999;
+  const auto failure = thrown_by([&] { command_line(spec, on_socket); });
+  CHECK(failure.code == errc::engine_too_old);
+  CHECK(says(failure.message, "build 7999) is too old for adapters"));
+  CHECK(says(failure.message, "needs build 8000"));
+  spec.engine.build = 8000;
+  CHECK(has(command_line(spec, on_socket), "--lora"));
+  spec.engine.build = 0;  // not known
+  CHECK(has(command_line(spec, on_socket), "--lora"));
+}
+
+TEST_CASE("command line: adapters and projectors that an engine does not know are too much for it",
+          "[server]") {
+  auto adapted = cpu_spec();
+  adapted.paths.adapters = {{"/models/plain.gguf"}};
+  CHECK(thrown_by([&] { command_line(adapted, on_socket); }).code == errc::engine_too_old);
+  auto seeing = cpu_spec();
+  seeing.paths.projector = "/models/mmproj.gguf";
+  CHECK(says(thrown_by([&] { command_line(seeing, on_socket); }).message, "--mmproj"));
 }

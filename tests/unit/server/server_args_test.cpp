@@ -33,6 +33,8 @@ const std::vector<Owned>& owned() {
       {{"--models-dir", "--models-preset", "--models-max", "--models-autoload",
         "--no-models-autoload"},
        "load()"},
+      {{"--lora", "--lora-scaled", "--lora-init-without-apply"}, "LoadOptions::adapters"},
+      {{"-mm", "--mmproj", "--no-mmproj", "-mmu", "--mmproj-url"}, "LoadOptions::projector"},
       {{"--host", "--port", "--reuse-port"}, "LoadOptions::runtime_dir"},
       {{"--api-key", "--api-key-file"}, "the key is random"},
       {{"--api-prefix", "--ssl-key-file", "--ssl-cert-file", "--ui", "--no-ui", "--webui",

@@ -25,12 +25,16 @@ struct Files {
 
   Files() {
     write(folder.path() / "model.gguf", "a model");
+    write(folder.path() / "adapter.gguf", "an adapter");
     write(folder.path() / "engine.json", "{}");
-    rungs[0].server.model = folder.path() / "model.gguf";
+    rungs[0].server.paths.model = folder.path() / "model.gguf";
     rungs[0].server.engine = {.flavour = "cpu", .build = 1, .folder = folder.path()};
   }
 
-  ModelFile model() const { return {.identity = FileIdentity::of(rungs[0].server.model)}; }
+  ModelFile model() const {
+    return {.files = {KnownFile::of(rungs[0].server.paths.model),
+                      KnownFile::of(folder.path() / "adapter.gguf")}};
+  }
 };
 
 }  // namespace
@@ -52,13 +56,16 @@ TEST_CASE("a model file that was replaced is never spliced in", "[supervisor]") 
 
   SECTION("by another file") {
     write(files.folder.path() / "new", "another");
-    fs::rename(files.folder.path() / "new", files.rungs[0].server.model);
+    fs::rename(files.folder.path() / "new", files.rungs[0].server.paths.model);
   }
   SECTION("in place") {
-    write(files.rungs[0].server.model, "a model that is longer");
+    write(files.rungs[0].server.paths.model, "a model that is longer");
   }
   SECTION("by nothing") {
-    fs::remove(files.rungs[0].server.model);
+    fs::remove(files.rungs[0].server.paths.model);
+  }
+  SECTION("or a file that was loaded with it") {
+    write(files.folder.path() / "adapter.gguf", "another adapter");
   }
 
   const auto failure = checks.check(files.rungs[0], 0, warning);
@@ -69,7 +76,7 @@ TEST_CASE("a model file that was replaced is never spliced in", "[supervisor]") 
 
 TEST_CASE("a model file that is none is refused with the reason, by every rung", "[supervisor]") {
   Files files;
-  const auto model = ModelFile::read(files.rungs[0].server.model);
+  const auto model = ModelFile::read(files.rungs[0].server.paths);
   REQUIRE(model->failure);
   LaunchChecks checks;
   checks.remember(files.rungs, *model);
