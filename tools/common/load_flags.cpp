@@ -34,6 +34,18 @@ std::pair<std::string, std::string> parse_variable(const std::string& text) {
   throw Error(errc::invalid_option, fmt::format("--env takes NAME=VALUE, not \"{}\"", text));
 }
 
+/// "FILE" or "FILE:SCALE": what follows the last colon is a scale if it is a number.
+Adapter parse_adapter(const std::string& text) {
+  const auto colon = text.rfind(':');
+  if (colon != std::string::npos && colon > 0) {
+    float scale = 0;
+    const auto end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, scale);
+    if (error == std::errc{} && stop == end) return {text.substr(0, colon), scale};
+  }
+  return {text};
+}
+
 std::chrono::milliseconds parse_seconds(double seconds) {
   constexpr double longest = 1e9;
   if (seconds >= 0 && seconds <= longest) {
@@ -62,6 +74,17 @@ void LoadFlags::describe_to(CLI::App& app) {
       ->group(group);
   app.add_option("--engine", options.engine, "Engine pack; otherwise the best that is found")
       ->type_name("DIR")
+      ->group(group);
+  app.add_option("--adapter", adapters,
+                 "LoRA adapter for the model, in GGUF form, and how strongly it works (1 by "
+                 "default); may be repeated")
+      ->type_name("FILE[:SCALE]")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all()
+      ->group(group);
+  app.add_option("--projector", options.projector, "The model's projector (mmproj), in GGUF form")
+      ->type_name("FILE")
       ->group(group);
   app.add_option("-c,--context-length", options.context_length,
                  "Tokens of context for each slot; 0 = as trained, at most 8192")
@@ -114,6 +137,8 @@ LoadOptions LoadFlags::to_options() const {
   result.server_args = shell_words(server_args);
   for (const auto& variable : environment)
     result.environment.push_back(parse_variable(variable));
+  for (const auto& adapter : adapters)
+    result.adapters.push_back(parse_adapter(adapter));
   result.limits.load_silence = parse_seconds(load_silence_s);
   return result;
 }

@@ -20,6 +20,7 @@ struct LoadFlags {
   std::string gpu_layers{};
   std::string server_args{};
   std::vector<std::string> environment{};
+  std::vector<std::string> adapters{};
   double load_silence_s = 300;
 
   /// One answer at a time is what a command line asks for: each slot costs the memory of its

@@ -18,7 +18,8 @@ namespace llamavisor::cli {
 namespace {
 
 /// Members that are spelt otherwise on the command line.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> spellings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> spellings{{
+    {"adapters", "adapter"},
     {"environment", "env"},
     {"limits", "load-silence"},
     {"stop_tokens", "stop-token"},

@@ -22,5 +22,6 @@ Command add_devices(CLI::App& tool);
 Command add_doctor(CLI::App& tool);
 Command add_generate(CLI::App& tool);
 Command add_engines(CLI::App& tool);
+Command add_models(CLI::App& tool);
 
 }  // namespace llamavisor::cli

@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
     tool.set_version_flag("--version", "llamavisor " LLAMAVISOR_VERSION);
     tool.require_subcommand(1);
     const cli::Command commands[] = {cli::add_generate(tool), cli::add_devices(tool),
-                                     cli::add_doctor(tool), cli::add_engines(tool)};
+                                     cli::add_doctor(tool), cli::add_engines(tool),
+                                     cli::add_models(tool)};
     if (const auto status = cli::parse(tool, argc, argv)) return *status;
     for (const auto& command : commands) {
       if (command.parser->parsed()) return command.run(interrupts);

@@ -1,5 +1,7 @@
 #include "llamavisor/tables.hpp"
 
+#include "common/one_line.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,6 +41,26 @@ std::string gfx(const Device& device) {
   return fmt::format("{} as {}", device.gfx, device.effective_gfx);
 }
 
+std::string or_dash(const std::string& text) {
+  return text.empty() ? "-" : one_line(text);
+}
+
+/// "8.0B" where the file has no label of its own.
+std::string parameters(const FoundModel& model) {
+  if (!model.size_label.empty()) return one_line(model.size_label);
+  const auto count = static_cast<double>(model.parameters);
+  if (count >= 1e9) return fmt::format("{:.1f}B", count / 1e9);
+  if (count >= 1e6) return fmt::format("{:.1f}M", count / 1e6);
+  return count == 0 ? "-" : fmt::format("{:.1f}K", count / 1e3);
+}
+
+std::string size(std::uint64_t bytes) {
+  constexpr double mib = 1 << 20, gib = 1 << 30;
+  const auto count = static_cast<double>(bytes);
+  return count >= gib ? fmt::format("{:.1f} GiB", count / gib)
+                      : fmt::format("{:.1f} MiB", count / mib);
+}
+
 }  // namespace
 
 std::string table(const std::vector<Device>& devices) {
@@ -56,6 +78,20 @@ std::string table(const std::vector<Engine>& engines) {
   for (const auto& engine : engines) {
     rows.push_back({engine.flavour, std::to_string(engine.build), engine.version, engine.source,
                     engine.folder.string()});
+  }
+  return lay_out(rows);
+}
+
+std::string table(const std::vector<FoundModel>& models, const std::filesystem::path& folder) {
+  std::vector<Row> rows{{"FILE", "KIND", "ARCHITECTURE", "PARAMETERS", "QUANTISATION", "SIZE",
+                         "CONTEXT", "CHAT", "STATE"}};
+  for (const auto& model : models) {
+    rows.push_back({one_line(model.path.lexically_relative(folder).string()),
+                    std::string(name(model.kind)), or_dash(model.architecture), parameters(model),
+                    or_dash(model.quantisation), size(model.size),
+                    model.context_length == 0 ? "-" : std::to_string(model.context_length),
+                    model.has_chat_template ? "yes" : "-",
+                    model.usable() ? "usable" : one_line(model.reason)});
   }
   return lay_out(rows);
 }

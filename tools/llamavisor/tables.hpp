@@ -4,7 +4,9 @@
 
 #include <llamavisor/device.hpp>
 #include <llamavisor/engine.hpp>
+#include <llamavisor/model_files.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,5 +15,6 @@ namespace llamavisor::cli {
 /// A line for each, below one with the columns' names; empty where there is none.
 std::string table(const std::vector<Device>& devices);
 std::string table(const std::vector<Engine>& engines);
+std::string table(const std::vector<FoundModel>& models, const std::filesystem::path& folder);
 
 }  // namespace llamavisor::cli

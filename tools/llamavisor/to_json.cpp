@@ -1,5 +1,7 @@
 #include "llamavisor/to_json.hpp"
 
+#include "common/utf8.hpp"
+
 #include <chrono>
 #include <cmath>
 #include <string_view>
@@ -106,6 +108,26 @@ json::object to_json(const Failure& failure) {
                       {"last_lines", plain_list(failure.last_lines)}};
   if (!failure.causes.empty()) object["causes"] = list_to_json(failure.causes);
   return object;
+}
+
+json::object to_json(const FoundModel& model) {
+  json::array missing;
+  for (const auto& part : model.missing_parts)
+    missing.emplace_back(to_utf8(part));
+  return {{"path", to_utf8(model.path.string())},
+          {"kind", name(model.kind)},
+          {"name", or_null(to_utf8(model.name))},
+          {"architecture", or_null(to_utf8(model.architecture))},
+          {"size_label", or_null(to_utf8(model.size_label))},
+          {"parameters", model.parameters},
+          {"quantisation", or_null(model.quantisation)},
+          {"size", model.size},
+          {"context_length", model.context_length},
+          {"has_chat_template", model.has_chat_template},
+          {"parts", model.parts},
+          {"missing_parts", std::move(missing)},
+          {"usable", model.usable()},
+          {"reason", or_null(to_utf8(model.reason))}};
 }
 
 json::object to_json(const GenerateResult& result) {

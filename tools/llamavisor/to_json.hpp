@@ -6,6 +6,7 @@
 #include <llamavisor/engine.hpp>
 #include <llamavisor/error.hpp>
 #include <llamavisor/event.hpp>
+#include <llamavisor/model_files.hpp>
 #include <llamavisor/token_stream.hpp>
 
 #include <boost/json.hpp>
@@ -18,6 +19,7 @@ boost::json::object to_json(const Device& device);  ///< null for what is not kn
 boost::json::object to_json(const Engine& engine);
 boost::json::object to_json(const Event& event);
 boost::json::object to_json(const Failure& failure);
+boost::json::object to_json(const FoundModel& model);       ///< null for what is not known
 boost::json::object to_json(const GenerateResult& result);  ///< without its failure
 boost::json::object to_json(const Resume& resume);
 boost::json::object to_json(const Token& token);
