@@ -64,3 +64,13 @@ def write_pack(folder, flavour="cpu", **changes):
     description.update(changes)
     (folder / "engine.json").write_text(json.dumps(description))
     return folder
+
+
+def write_kfd(root, versions):
+    """The kernel's list of compute nodes, {number: gfx_target_version}, below a root; the folder of nodes."""
+    nodes = root / "sys/class/kfd/kfd/topology/nodes"
+    for number, version in versions.items():
+        (nodes / str(number)).mkdir(parents=True, exist_ok=True)
+        (nodes / str(number) / "properties").write_text(
+            f"cpu_cores_count {0 if version else 8}\ngfx_target_version {version}\nvendor_id 4098\n")
+    return nodes
