@@ -1,4 +1,5 @@
 import os
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
@@ -47,11 +48,13 @@ class Answers(unittest.TestCase):
                 bundle += b"hipv4-amdgcn-amd-amdhsa--" + target + b"\0"
             (folder / "libggml-hip.so").write_bytes(bundle)
             self.assertEqual(packs.gfx_targets(folder), ["gfx90a", "gfx1100", "gfx1201"])
-            library = folder / "rocblas/library"
-            library.mkdir(parents=True)
-            for name in ("Kernels.so-000-gfx1100.hsaco", "TensileLibrary_gfx90a.dat", "x_gfx1030.co"):
-                (library / name).write_bytes(b"")
-            self.assertEqual(packs.gfx_targets(folder), ["gfx90a", "gfx1100"])
+            for place in ("rocblas/library", "rocblas/4.4.1/library"):
+                library = folder / place
+                library.mkdir(parents=True)
+                for name in ("Kernels.so-000-gfx1100.hsaco", "TensileLibrary_gfx90a.dat", "x_gfx1030.co"):
+                    (library / name).write_bytes(b"")
+                self.assertEqual(packs.gfx_targets(folder), ["gfx90a", "gfx1100"])
+                shutil.rmtree(library)
 
     def test_gfx_targets_that_cannot_be_told_are_none(self):
         with tempfile.TemporaryDirectory() as place:

@@ -4,7 +4,8 @@ from .errors import EngineError, NotAvailable
 from .kfd import gpus
 from .progress import say
 
-# Read from libggml-hip.so of libggml0-backend-hip 0.27.0-1 (suite forky), as pack.gfx_targets() does it.
+# Read from libggml-hip.so of libggml0-backend-hip 0.27.0-1 as pack.gfx_targets() does it; the names of the kernels in
+# librocblas4 6.4.4-4 have the same ten (both of the suite forky).
 DEBIAN_TARGETS = ["gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030", "gfx1100", "gfx1101",
                   "gfx1102"]
 

@@ -236,7 +236,8 @@ def gfx_targets(folder):
     for plugin in folder.glob("libggml-hip*.so*"):
         if targets := bundle_targets(plugin):
             lists.append(targets)
-    blas = {match[1] for name in file_names(folder) if (match := re.search(r"rocblas/library/.*[_-](gfx[0-9a-f]+)\b", name))}
+    kernels = re.compile(r"rocblas/(?:[^/]+/)?library/.*[_-](gfx[0-9a-f]+)\b")  # Debian's lie below a version
+    blas = {match[1] for name in file_names(folder) if (match := kernels.search(name))}
     if not lists:
         return []
     common = set.intersection(*lists, *([blas] if blas else []))
