@@ -5,7 +5,7 @@
 
 build_packages=(g++ cmake ninja-build ccache pkg-config python3 libfmt-dev libcli11-dev libedit-dev)
 engine_packages=(patchelf debian-archive-keyring)
-test_packages=(git catch2 clang clang-format clang-tidy)
+test_packages=(git catch2 clang clang-format clang-tidy zstd)
 
 oldest_boost=1.81
 

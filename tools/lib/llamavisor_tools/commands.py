@@ -12,6 +12,7 @@ DEBIAN_PACKAGE_OF = {
     "dpkg-deb": "dpkg",
     "patchelf": "patchelf",
     "ldd": "libc-bin",
+    "zstd": "zstd",
 }
 
 

@@ -11,8 +11,26 @@ def is_elf(path):
         return file.read(4) == b"\x7fELF"
 
 
+MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}  # e_machine, as uname tells them
+
+
+def machine(path):
+    """What an ELF file runs on; None of any other file."""
+    with open(path, "rb") as file:
+        head = file.read(20)
+    if len(head) < 20 or head[:4] != b"\x7fELF":
+        return None
+    number = int.from_bytes(head[18:20], "big" if head[5] == 2 else "little")
+    return MACHINES.get(number, f"ELF machine {number}")
+
+
 def needed(path):
     return output(["patchelf", "--print-needed", path]).split()
+
+
+def soname(path):
+    """The name by which others need a library, or its own."""
+    return output(["patchelf", "--print-soname", path]).strip() or os.path.basename(path)
 
 
 def interpreter(path):

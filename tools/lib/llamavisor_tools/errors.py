@@ -19,6 +19,14 @@ class Untrusted(EngineError):
     """A signature or a hash is wrong. Never worked around."""
 
 
+class BadArchive(EngineError):
+    """Cut short, far too large, or with a member that would be written elsewhere."""
+
+
+class MissingLibrary(EngineError):
+    """A build wants a library that neither it nor this system has."""
+
+
 class WrongMachine(EngineError):
     pass
 

@@ -4,10 +4,11 @@ import sys
 import time
 
 MIB = 1 << 20
+program = "get-engine"  # who speaks; other scripts set their own name
 
 
 def say(text):
-    print(f"get-engine: {text}", file=sys.stderr, flush=True)
+    print(f"{program}: {text}", file=sys.stderr, flush=True)
 
 
 def mib(count):
@@ -15,7 +16,10 @@ def mib(count):
 
 
 class Progress:
-    """`with Progress("fetching", total) as progress: progress.at(done)`; counts bytes unless told."""
+    """`with Progress("fetching", total) as progress: progress.at(done)`; counts bytes unless told.
+
+    A total that is not known is None.
+    """
 
     TERMINAL_PERIOD, PLAIN_PERIOD = 0.1, 5.0  # seconds
 
@@ -32,7 +36,7 @@ class Progress:
 
     def __exit__(self, kind, *_):
         if kind is None:
-            self.print(self.total)
+            self.print(self.done if self.total is None else self.total)
         if self.terminal:
             self.stream.write("\n")
             self.stream.flush()
@@ -47,6 +51,9 @@ class Progress:
 
     def print(self, done):
         self.last = time.monotonic()
-        line = f"get-engine: {self.label}: {self.show(min(done, self.total))} of {self.show(self.total)}"
+        amount = self.show(done)
+        if self.total is not None:
+            amount = f"{self.show(min(done, self.total))} of {self.show(self.total)}"
+        line = f"{program}: {self.label}: {amount}"
         self.stream.write(f"\r{line}\033[K" if self.terminal else f"{line}\n")
         self.stream.flush()
