@@ -1,5 +1,6 @@
 """With a real pack: fetches one, so only where LLAMAVISOR_TEST_ENGINES=1 is set."""
 
+import hashlib
 import http.client
 import json
 import os
@@ -11,7 +12,9 @@ import time
 import unittest
 from pathlib import Path
 
+import builds
 from support import TOOLS
+from web import Web, ok
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -120,6 +123,56 @@ class RealEngine(unittest.TestCase):
         self.addCleanup(shutil.move, self.folder / "away", self.pack)
         with self.server("ascii", moved) as server:
             server.complete("Hello")
+
+    def test_a_packaged_pack_comes_back_over_the_web_and_serves(self):
+        package = subprocess.run([TOOLS / "package-engine", "cpu", "--pack", self.pack, "--into", self.folder / "out"],
+                                 check=True, stdout=subprocess.PIPE, text=True)
+        (archive,) = (self.folder / "out").iterdir()
+        self.assertEqual(package.stdout.strip(), hashlib.sha256(archive.read_bytes()).hexdigest())
+        back = self.folder / "back"
+        with Web({"/pack": ok(archive.read_bytes())}) as web:
+            self.get(back, web.url("/pack"), package.stdout.strip())
+        shutil.rmtree(self.folder / "out")
+        subprocess.run([TOOLS / "get-engine", "--verify", back], check=True)
+        with self.server("ascii", back) as server:
+            server.complete("Hello")
+        by_loader = [back / json.loads((back / "engine.json").read_text())["loader"], back / "llama-server"]
+        with Server(self.folder, by_loader, self.folder / "ascii.gguf") as server:
+            server.complete("Hello")
+
+    def test_a_packaged_pack_that_was_unpacked_by_hand_starts_by_its_loader(self):
+        subprocess.run([TOOLS / "package-engine", "cpu", "--pack", self.pack, "--into", self.folder / "tar"],
+                       check=True, stdout=subprocess.DEVNULL)
+        (archive,) = (self.folder / "tar").iterdir()
+        subprocess.run(["tar", "-C", self.folder / "tar", "-xf", archive], check=True)
+        home = self.folder / "tar" / archive.name.removesuffix(".tar.zst")
+        description = json.loads((home / "engine.json").read_text())
+        self.assertEqual(description["start"], "loader")
+        by_loader = [home / description["loader"], home / "llama-server"]
+        with Server(self.folder, by_loader, self.folder / "ascii.gguf") as server:
+            server.complete("Hello")
+
+    def test_a_release_with_the_real_server_becomes_a_pack_that_serves(self):
+        release = self.folder / "release"
+        shutil.copytree(self.pack, release)
+        (release / "engine.json").unlink()
+        for name in ["libllama.so", "libggml.so", "libggml-base.so"]:  # as a build has them, by links
+            (release / f"{name}.0").rename(release / f"{name}.0.0.11669")
+            (release / f"{name}.0").symlink_to(f"{name}.0.0.11669")
+            (release / name).symlink_to(f"{name}.0")
+        for number, archive in enumerate([builds.tar(release, "llama-b11669", self.folder / "r"),
+                                          builds.tar(release, "llama-b11669", self.folder / "r", ".tar.zst"),
+                                          builds.zipped(release, "build/bin", self.folder / "r")]):
+            made = self.folder / f"from-release-{number}"
+            self.get(made, archive, hashlib.sha256(archive.read_bytes()).hexdigest())
+            with self.server("ascii", made) as server:
+                server.complete("Hello")
+
+    def get(self, into, archive, digest):
+        environment = {key: text for key, text in os.environ.items() if not key.lower().endswith("_proxy")}
+        environment["LLAMAVISOR_CACHE"] = str(self.folder / "cache")
+        subprocess.run([TOOLS / "get-engine", "cpu", "--from", archive, "--sha256", digest, "--into", into],
+                       check=True, stdout=subprocess.DEVNULL, env=environment)
 
 
 if __name__ == "__main__":
