@@ -100,6 +100,29 @@ class FromArchive(FolderTest):
         self.assertEqual(Pack.read(self.target)["gfx_targets"], ["gfx1201"])
         self.assertIn("warning: this build has no code for gfx1100, only for gfx1201", text)
 
+    def test_a_build_whose_back_ends_are_linked_makes_a_pack_of_what_is_linked(self):
+        build = self.copy()
+        for name in ["libggml-cpu-x64.so", "libggml-hip.so"]:
+            (build / name).unlink()
+        options = ["-L", build, "-Wl,-rpath,$ORIGIN"]
+        builds.compile_library("int cpu;", build, "libggml-cpu.so.0.0.1")
+        builds.compile_library(builds.HIP, build, "libggml-hip.so.0.0.1", *options, "-lamdhip64")
+        builds.compile_c(builds.SERVER, build / "llama-server", *options, "-Wl,--no-as-needed", "-lllama", "-lggml-cpu",
+                         "-lggml-hip")
+        self.get(self.archive(build), "hip")
+        self.assertEqual(self.names(), ["engine.json", "libamdhip64.so.7", "libggml-cpu.so.0", "libggml-hip.so.0",
+                                        "libllama.so.0", "llama-server"])
+        self.assertEqual(Pack.read(self.target)["gfx_targets"], ["gfx1100", "gfx1201"])
+        shutil.rmtree(self.target.parent)
+        self.assertRegex(self.refused(self.archive(build)), "is linked with lib[a-z0-9-]+.so.[07]: no CPU pack")
+
+    def test_a_plugin_with_a_version_keeps_the_name_that_it_is_looked_for_by(self):
+        build = self.copy()
+        (build / "libggml-cpu-x64.so").rename(build / "libggml-cpu-x64.so.0.0.1")
+        (build / "libggml-cpu-x64.so").symlink_to("libggml-cpu-x64.so.0.0.1")
+        self.get(self.archive(build))
+        self.assertEqual(self.names(), ["engine.json", "libggml-cpu-x64.so", "libllama.so.0", "llama-server"])
+
     def test_the_tools_come_along_when_they_are_asked_for(self):
         self.get(self.archive(), "cpu", "--with-tools")
         self.assertTrue({"llama-bench", "llama-quantize"} < set(self.names()))
@@ -153,10 +176,11 @@ class FromArchive(FolderTest):
             return web.asked
 
     def test_a_release_comes_from_an_address_and_its_archive_is_gone_afterwards(self):
-        self.assertEqual(len(self.over_web(self.archive())), 1)
+        archive = self.archive()
+        self.assertEqual(len(self.over_web(archive)), 1)
         self.assertRegex(Pack.read(self.target)["source"]["from"], r"^http://127.0.0.1:\d+/r.tar.gz$")
         self.assertEqual(list((self.folder / "cache/archives").iterdir()), [])
-        self.assertEqual(self.over_web(self.archive()), [])  # it is good
+        self.assertEqual(self.over_web(archive), [])  # it is good
 
     def test_a_wrong_hash_from_an_address_leaves_nothing(self):
         self.over_web(self.archive(), digest="0" * 64, status=1)

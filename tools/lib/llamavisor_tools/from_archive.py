@@ -30,7 +30,7 @@ def fill(folder, target, options, cache):
         home = posixpath.dirname(server)
         source = {"kind": "archive", "suite": None, "packages": [], "from": origin(options.archive),
                   "sha256": options.sha256}
-        if tree.file(posixpath.join(home, DESCRIPTION)):
+        if posixpath.join(home, DESCRIPTION) in tree.files:
             pack = read_pack(root / home, options)
             put(folder, tree, home)
             shutil.rmtree(root)
@@ -120,10 +120,11 @@ def gather(folder, options, tree, server):
         programs[tool] = tree.file(posixpath.join(home, tool))
         if not programs[tool]:
             raise NotAvailable(f"not available: the archive holds no {tool}")
-    plugins = choose_plugins(beside, options.flavour)
-    files, missing = elf.closure([*programs.values(), *plugins], beside.get)
-    refuse_wrong_libraries([*files, *missing], plugins, options.flavour)
-    for name, path in programs.items():
+    linked, _ = elf.closure(programs.values(), beside.get)
+    plugins = {name: path for name, path in wanted_plugins(beside, options.flavour) if path not in linked.values()}
+    files, missing = elf.closure([*programs.values(), *plugins.values()], beside.get)
+    refuse_wrong_libraries([*files, *missing], plugins.values(), options.flavour)
+    for name, path in (programs | plugins).items():  # by the name that they are looked for, not that of a link's file
         files[name] = files.pop(path.name)
     if options.flavour != "cpu":
         for name, path in opened_by_name(beside, files).items():
@@ -150,15 +151,13 @@ def libraries_in(tree, places):
     return {base: path for base, (_, path) in found.items()}
 
 
-def choose_plugins(beside, flavour):
-    """Of those that are files themselves: what is a link with a version is needed by name where it is needed."""
-    chosen = []
+def wanted_plugins(beside, flavour):
+    """(name, path) of those by their plain names; a back end that is linked has one with a version as well."""
     for base, path in sorted(beside.items()):
         match = PLUGIN.fullmatch(base)
-        if match and path.name == base and base.endswith(".so"):
-            wanted = CPU_PLUGIN.match(base) and match[1] != "base" or match[1] in PLUGIN_KINDS[flavour]
-            chosen += [path] if wanted else []
-    return chosen
+        if match and base.endswith(".so"):
+            if CPU_PLUGIN.match(base) and match[1] != "base" or match[1] in PLUGIN_KINDS[flavour]:
+                yield base, path
 
 
 def opened_by_name(beside, taken):
