@@ -79,8 +79,8 @@ struct DiscoveryOptions {
 /// driver's folder, PCI devices that no driver has taken. Where engines are asked, each engine that
 /// may drive one of them runs `llama-server --list-devices` in a process of its own, ROCm's and
 /// CUDA's once for each GPU, which is the only one that it sees; answers are kept in
-/// `${XDG_STATE_HOME:-~/.local/state}/llamavisor`. A device that is quarantined with its engine is not
-/// usable.
+/// `${XDG_STATE_HOME:-~/.local/state}/llamavisor`. A device that is quarantined with its engine is
+/// not usable.
 ///
 /// Of the environment it reads ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES
 /// (devices that they hide are listed as not usable), HSA_OVERRIDE_GFX_VERSION and its numbered

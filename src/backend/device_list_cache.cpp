@@ -61,8 +61,9 @@ std::vector<server::ListedDevice> from_json(const json::array& list) {
 }  // namespace
 
 DeviceListCache::DeviceListCache(std::filesystem::path file)
-    : file_(file.empty() ? device::user_folder("XDG_STATE_HOME", ".local/state") / "device-lists.json"
-                         : std::move(file)) {}
+    : file_(file.empty()
+                ? device::user_folder("XDG_STATE_HOME", ".local/state") / "device-lists.json"
+                : std::move(file)) {}
 
 std::vector<DeviceListCache::Entry> DeviceListCache::read() const {
   std::vector<Entry> entries;
