@@ -1,3 +1,4 @@
+#include <llamavisor/decision.hpp>
 #include <llamavisor/device.hpp>
 #include <llamavisor/error.hpp>
 #include <llamavisor/event.hpp>
@@ -14,6 +15,8 @@ std::string_view name(errc code) noexcept {
     case errc::device_unusable: return "device_unusable";
     case errc::device_quarantined: return "device_quarantined";
     case errc::context_exceeded: return "context_exceeded";
+    case errc::invalid_question: return "invalid_question";
+    case errc::too_many_options: return "too_many_options";
     case errc::wrong_process: return "wrong_process";
     case errc::model_not_found: return "model_not_found";
     case errc::invalid_model: return "invalid_model";
@@ -175,6 +178,33 @@ std::string_view name(ModelState state) noexcept {
     case ModelState::failed: return "failed";
     case ModelState::closing: return "closing";
     case ModelState::closed: return "closed";
+  }
+  return "unknown";
+}
+
+std::string_view name(QuestionType type) noexcept {
+  switch (type) {
+    case QuestionType::choice: return "choice";
+    case QuestionType::score: return "score";
+    case QuestionType::noul: return "noul";
+  }
+  return "unknown";
+}
+
+std::string_view name(Plan plan) noexcept {
+  switch (plan) {
+    case Plan::exact: return "exact";
+    case Plan::reference: return "reference";
+    case Plan::cold: return "cold";
+  }
+  return "unknown";
+}
+
+std::string_view name(DecisionWay way) noexcept {
+  switch (way) {
+    case DecisionWay::option_logits: return "option_logits";
+    case DecisionWay::option_text: return "option_text";
+    case DecisionWay::native: return "native";
   }
   return "unknown";
 }

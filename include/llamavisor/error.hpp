@@ -21,7 +21,9 @@ enum class errc {
   device_unusable,          ///< it is there, but something stands in its way; the message says what
   device_quarantined,       ///< the device has failed hard; the message says how to lift it
   context_exceeded,         ///< the prompt does not fit the context
-  wrong_process,            ///< a handle was used in a child after fork()
+  invalid_question,  ///< a question to `TextModel::decide` makes no sense; says which and why
+  too_many_options,  ///< a question has more options than its type may have
+  wrong_process,     ///< a handle was used in a child after fork()
 
   // A file is at fault.
   model_not_found,    ///< a file of the model cannot be opened, or is missing

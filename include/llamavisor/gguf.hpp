@@ -37,6 +37,7 @@ struct GgufInfo {
   std::uint32_t kv_heads = 0;    ///< as `heads` where the file does not say
   std::uint32_t vocabulary = 0;  ///< tokens
   std::uint32_t sliding_window = 0;
+  bool recurrent = false;        ///< keeps a state (Mamba, RWKV, ...), which cannot be cut back
   std::uint64_t parameters = 0;  ///< elements of all tensors
   std::uint64_t file_size = 0;   ///< bytes
   std::string tokenizer{};       ///< "gpt2", "llama", ...

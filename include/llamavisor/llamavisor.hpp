@@ -4,6 +4,7 @@
 
 #include <llamavisor/backend.hpp>
 #include <llamavisor/callback.hpp>
+#include <llamavisor/decision.hpp>
 #include <llamavisor/device.hpp>
 #include <llamavisor/engine.hpp>
 #include <llamavisor/error.hpp>

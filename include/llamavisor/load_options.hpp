@@ -108,6 +108,11 @@ struct LoadOptions {
   /// Layers on the GPU: unset = as many as fit, -1 = all, n = n. Ignored on the CPU.
   std::optional<int> gpu_layers{};
 
+  /// For scores that repeat to the last bit: one slot (`parallel` and `prompt_cache_mib` are not
+  /// looked at), all layers on the GPU where `gpu_layers` is unset, batches of a fixed size, and of
+  /// a sliding window the whole: docs/decisions/0006-scores.md.
+  bool exact_scores = false;
+
   int parallel = 4;          ///< slots: requests served at the same time; 1 to 256
   int threads = 0;           ///< of the CPU engine; 0 = from affinity, quota and physical cores
   int max_waiting = 1024;    ///< requests that wait for a slot; one more is `errc::busy`

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llamavisor/callback.hpp>
+#include <llamavisor/decision.hpp>
 #include <llamavisor/error.hpp>
 #include <llamavisor/generate_options.hpp>
 #include <llamavisor/load_options.hpp>
@@ -136,6 +137,19 @@ class TextModel {
 
   /// The log-probabilities of these ids as the next token, *among these ids*: they add up to one.
   Classification classify(std::string_view prompt, std::span<const TokenId> ids) const;
+
+  /// How probable these texts are as what comes next: at least two, none empty, none twice, up to
+  /// 255. Several tokens are multiplied up, without regard to what would follow and to their
+  /// number. The prompt is tokenized as by `generate`, an option as plain text by itself. Throws
+  /// `invalid_option`, `context_exceeded`.
+  OptionScores score(std::string_view prompt, std::span<const std::string> options) const;
+
+  /// Answers the questions of a case, one after the other on one slot; a model that decides by
+  /// itself (`/v1/systemone`) is asked natively. When the server dies over it, the whole case is
+  /// asked again of the next one, so that all numbers of a `Decision` are one device's. Throws
+  /// `invalid_question`, `too_many_options`, `context_exceeded` (a prompt is never cut),
+  /// `invalid_option`, `protocol_error` (a cache that the server does not keep as `Plan` needs it).
+  Decision decide(const DecisionCase& asked, const DecideOptions& options = {}) const;
 
   /// Ids of a text. `add_special`: with BOS where the model wants it. `parse_special`: control
   /// tokens written out are that token.

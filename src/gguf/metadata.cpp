@@ -42,13 +42,10 @@ constexpr std::array<std::string_view, 4> wanted_numbers{"general.alignment", "g
                                                          "split.no", "split.count"};
 
 // The architecture stands before them, and need not be known yet.
-constexpr std::array<std::string_view, 7> wanted_suffixes{".context_length",
-                                                          ".embedding_length",
-                                                          ".block_count",
-                                                          ".attention.head_count",
-                                                          ".attention.head_count_kv",
-                                                          ".attention.sliding_window",
-                                                          ".vocab_size"};
+constexpr std::array<std::string_view, 9> wanted_suffixes{
+    ".context_length",       ".embedding_length",        ".block_count",
+    ".attention.head_count", ".attention.head_count_kv", ".attention.sliding_window",
+    ".ssm.state_size",       ".wkv.head_size",           ".vocab_size"};
 
 constexpr std::string_view tokens_key = "tokenizer.ggml.tokens";
 

@@ -113,6 +113,8 @@ Header parse_gguf(ByteSource& source) {
   info.kv_heads = metadata.model_number(".attention.head_count_kv");
   if (info.kv_heads == 0) info.kv_heads = info.heads;
   info.sliding_window = metadata.model_number(".attention.sliding_window");
+  info.recurrent =
+      metadata.model_number(".ssm.state_size") != 0 || metadata.model_number(".wkv.head_size") != 0;
   info.vocabulary = vocabulary(metadata);
   info.parameters = header.tensors.elements;
   info.file_size = source.size();

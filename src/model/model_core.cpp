@@ -38,6 +38,7 @@ struct ModelCore::Totals {
 ModelCore::ModelCore(std::shared_ptr<Runtime> runtime, supervisor::Settings settings)
     : runtime_(std::move(runtime)),
       paths_(settings.rungs.front().server.paths),
+      exact_scores_(settings.rungs.front().server.exact_scores),
       supervisor_(std::make_shared<supervisor::Supervisor>(runtime_, std::move(settings))),
       totals_(std::make_shared<Totals>()) {}
 

@@ -6,7 +6,10 @@
 #include <llamavisor/text_model.hpp>
 
 #include "model/prompt_builder.hpp"
+#include "model/score_frames.hpp"
 #include "model/stream_source.hpp"
+#include "scoring/prompt_frame.hpp"
+#include "scoring/score_job.hpp"
 #include "server/launch.hpp"
 #include "server/server_call.hpp"
 #include "supervisor/supervisor.hpp"
@@ -44,6 +47,12 @@ class ModelCore {
   /// The most probable next tokens. Throws.
   Classification best_tokens(std::span<const TokenId> prompt, int best);
 
+  /// Answers a checked case. Throws.
+  Decision decide(const DecisionCase& asked, const DecideOptions& options);
+
+  /// Scores checked options. Throws.
+  OptionScores score(std::string_view prompt, std::span<const std::string> options);
+
   /// A prompt builder of a conversation, checked.
   std::unique_ptr<model::PromptBuilder> chat_prompt(std::span<const Message> messages,
                                                     const GenerateOptions& options) const;
@@ -56,14 +65,22 @@ class ModelCore {
  private:
   void require_own_process() const;
   void drain_events() noexcept;
+  /// Waits for all rows. Throws.
+  scoring::ScoreJob::Outcome run_plan(scoring::RowPlan plan);
+  std::optional<Decision> decide_natively(const DecisionCase& asked);
+  scoring::Tokenizer tokenizer();
+
   bool space_prefix() const { return file()->tokenizer == "llama"; }
   void load(std::shared_ptr<const supervisor::ModelFile> file, const std::stop_token& stop);
 
   std::shared_ptr<Runtime> runtime_;
   server::ModelPaths paths_;
+  bool exact_scores_;
   std::shared_ptr<supervisor::Supervisor> supervisor_;
   struct Totals;
   std::shared_ptr<Totals> totals_;
+
+  ScoreFrames frames_;
 };
 
 }  // namespace llamavisor::detail

@@ -40,7 +40,9 @@ void QuestionJob::answered(http::Collected answer) {
   }
   if (answer.status == 200) return finish(std::nullopt, std::move(answer.body));
   auto failure = server::to_failure(server::parse_error(answer.status, answer.body), phase());
-  if (failure.http_status < 500) return finish(std::move(failure), {});
+  // 501: it is well, but cannot do this.
+  const bool refused = failure.http_status < 500 || failure.http_status == 501;
+  if (refused) return finish(std::move(failure), {});
   supervisor_->server_failed(shared_from_this(), std::move(failure));
 }
 

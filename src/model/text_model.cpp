@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <semaphore>
+#include <set>
 
 namespace llamavisor {
 
@@ -104,6 +105,23 @@ Classification TextModel::classify(std::string_view prompt, std::span<const Toke
   // The slow way, over the whole vocabulary: the best of these ids is only part of a character.
   return server::among(core_->best_tokens(prompt_ids, static_cast<int>(core_->file()->vocabulary)),
                        ids);
+}
+
+OptionScores TextModel::score(std::string_view prompt, std::span<const std::string> options) const {
+  server::require_utf8(prompt, "the prompt");
+  const std::set<std::string_view> distinct(options.begin(), options.end());
+  if (options.size() < 2 || options.size() > 255 || distinct.size() < options.size() ||
+      distinct.contains("")) {
+    throw Error(errc::invalid_option,
+                "score(): give from 2 to 255 options, none of them empty or twice");
+  }
+  for (const auto& option : options)
+    server::require_utf8(option, "an option");
+  return core_->score(prompt, options);
+}
+
+Decision TextModel::decide(const DecisionCase& asked, const DecideOptions& options) const {
+  return core_->decide(asked, options);
 }
 
 std::vector<TokenId> TextModel::tokenize(std::string_view text, bool add_special,

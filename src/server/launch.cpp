@@ -207,12 +207,12 @@ void add_gpu_layers(Arguments& arguments, const ServerSpec& spec) {
   if (!spec.on_gpu()) {
     arguments.require("--n-gpu-layers", 0);
     arguments.offer("--fit", "off");
-  } else if (!spec.gpu_layers) {
+  } else if (!spec.gpu_layers && !spec.exact_scores) {
     arguments.require("--n-gpu-layers", "auto");
     arguments.offer("--fit", "on");
   } else {
     arguments.require("--n-gpu-layers",
-                      *spec.gpu_layers < 0 ? "all" : std::to_string(*spec.gpu_layers));
+                      spec.gpu_layers.value_or(-1) < 0 ? "all" : std::to_string(*spec.gpu_layers));
     arguments.offer("--fit", "off");
   }
 }
@@ -230,6 +230,15 @@ void add_projector(Arguments& arguments, const ServerSpec& spec) {
   arguments.require("--mmproj", spec.paths.projector.string());
   // It has devices of its own, and would look for a GPU.
   if (!spec.on_gpu()) arguments.offer("--no-mmproj-offload");
+}
+
+/// What docs/decisions/0006-scores.md asks of a server.
+void add_exact_scores(Arguments& arguments, const ServerSpec& spec) {
+  if (!spec.exact_scores) return;
+  arguments.require("--batch-size", 2048);
+  arguments.require("--ubatch-size", 512);
+  arguments.offer("--ctx-checkpoints", 0);
+  if (spec.sliding_window) arguments.require("--swa-full");
 }
 
 }  // namespace
@@ -269,6 +278,7 @@ std::vector<std::string> command_line(const ServerSpec& spec, const Identity& id
   add_gpu_layers(arguments, spec);
   add_adapters(arguments, spec);
   add_projector(arguments, spec);
+  add_exact_scores(arguments, spec);
   arguments.offer("--no-kv-unified");
   // One thread for each slot, and some for small calls and probes: a probe that waits for a thread
   // would look like a hang.

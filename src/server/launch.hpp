@@ -37,6 +37,8 @@ struct ServerSpec {
   int parallel = 1;
   int threads = 1;
   int prompt_cache_mib = 0;
+  bool exact_scores = false;         ///< as `LoadOptions::exact_scores`
+  bool sliding_window = false;       ///< the model has one
   std::vector<std::string> extra{};  ///< checked by `check_server_args`
   std::vector<std::pair<std::string, std::string>> environment{};
 

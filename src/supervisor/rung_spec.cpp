@@ -62,6 +62,7 @@ void fit_to_file(RungSpec& rung, const GgufInfo& file, std::uint64_t added) {
   rung.memory_per_token = 2ull * 2 * file.layers * file.kv_heads * head;
   rung.trained_context = static_cast<int>(std::min(file.context_length, 1U << 24));
   rung.layers = static_cast<int>(std::min(file.layers, 1U << 24)) + 1;  // and the output's
+  rung.server.sliding_window = file.sliding_window != 0;
   make_full(rung);
 }
 
