@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Plan {
+struct StreamLoad {
   int tokens = 200;
   int rounds = 60;
   int warm_up = 5;
@@ -72,7 +72,7 @@ class Folder {
   fs::path path_;
 };
 
-Round measure(const std::function<std::vector<Answer>()>& ask, int tokens) {
+Round measure(const std::function<std::vector<StreamTimes>()>& ask, int tokens) {
   const double cpu_before = cpu_us();
   const auto answers = ask();
   const double cpu = cpu_us() - cpu_before;
@@ -93,9 +93,9 @@ Round measure(const std::function<std::vector<Answer>()>& ask, int tokens) {
 }
 
 /// Each stream has a thread of its own, as in a host; the threads wait for each other first.
-std::vector<Answer> ask_library(const TextModel& model, const std::vector<TokenId>& prompt,
-                                const GenerateOptions& options, int streams) {
-  std::vector<Answer> answers(static_cast<std::size_t>(streams));
+std::vector<StreamTimes> ask_library(const TextModel& model, const std::vector<TokenId>& prompt,
+                                     const GenerateOptions& options, int streams) {
+  std::vector<StreamTimes> answers(static_cast<std::size_t>(streams));
   std::barrier start(streams);
   std::vector<std::string> failures(answers.size());
   const auto ask = [&](std::size_t index) {
@@ -122,7 +122,7 @@ std::vector<Answer> ask_library(const TextModel& model, const std::vector<TokenI
   return answers;
 }
 
-void compare(int streams, const Plan& plan, const std::function<Round(int)>& raw,
+void compare(int streams, const StreamLoad& plan, const std::function<Round(int)>& raw,
              const std::function<Round(int)>& library) {
   std::vector<Round> theirs, ours;
   for (int round = -plan.warm_up; round < plan.rounds; ++round) {
@@ -155,7 +155,7 @@ void compare(int streams, const Plan& plan, const std::function<Round(int)>& raw
              middle([](const Round&, const Round& own) { return own.cpu_us_per_token; }));
 }
 
-void run(const fs::path& model_file, const fs::path& engine, const Plan& plan) {
+void run(const fs::path& model_file, const fs::path& engine, const StreamLoad& plan) {
   const Folder folder;
   LoadOptions load{.device = "cpu",
                    .engine = engine,
@@ -215,7 +215,7 @@ int main(int argc, char** argv) try {
     fmt::print(stderr, "usage: bench_stream [--smoke] MODEL.gguf [ENGINE-FOLDER [ROUNDS]]\n");
     return 2;
   }
-  auto plan = smoke ? Plan{.tokens = 20, .rounds = 2, .warm_up = 1} : Plan{};
+  auto plan = smoke ? StreamLoad{.tokens = 20, .rounds = 2, .warm_up = 1} : StreamLoad{};
   if (argc > 3) plan.rounds = std::stoi(argv[3]);
   run(model, engine, plan);
 } catch (const std::exception& error) {

@@ -58,7 +58,7 @@ class Connection {
   }
 
   int socket() const { return socket_; }
-  const Answer& answer() const { return answer_; }
+  const StreamTimes& answer() const { return answer_; }
   bool ended() const { return answer_.end != Clock::time_point{}; }
 
   void read(int tokens) {
@@ -87,14 +87,14 @@ class Connection {
   bool has(std::string_view mark) const { return seen_.find(mark) != std::string::npos; }
 
   Descriptor socket_;
-  Answer answer_;
+  StreamTimes answer_;
   std::string seen_;
 };
 
 }  // namespace
 
-std::vector<Answer> ask_raw(const std::string& socket, const std::string& request, int streams,
-                            int tokens) {
+std::vector<StreamTimes> ask_raw(const std::string& socket, const std::string& request, int streams,
+                                 int tokens) {
   const Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
   std::vector<std::unique_ptr<Connection>> connections;
   for (int index = 0; index < streams; ++index) {
@@ -117,7 +117,7 @@ std::vector<Answer> ask_raw(const std::string& socket, const std::string& reques
       --left;
     }
   }
-  std::vector<Answer> answers;
+  std::vector<StreamTimes> answers;
   for (const auto& connection : connections)
     answers.push_back(connection->answer());
   return answers;

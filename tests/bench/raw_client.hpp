@@ -11,7 +11,7 @@ namespace llamavisor::bench {
 using Clock = std::chrono::steady_clock;
 
 /// When one answer was asked for, began and ended.
-struct Answer {
+struct StreamTimes {
   Clock::time_point asked{};
   Clock::time_point first_token{};
   Clock::time_point end{};
@@ -19,7 +19,7 @@ struct Answer {
 
 /// Sends the same request on so many connections to a Unix socket at once, and reads each answer
 /// to its final event. Throws where an answer is not a stream of so many tokens.
-std::vector<Answer> ask_raw(const std::string& socket, const std::string& request, int streams,
-                            int tokens);
+std::vector<StreamTimes> ask_raw(const std::string& socket, const std::string& request, int streams,
+                                 int tokens);
 
 }  // namespace llamavisor::bench
