@@ -32,3 +32,10 @@ install(FILES
   ${PROJECT_BINARY_DIR}/llamavisor-config.cmake ${PROJECT_BINARY_DIR}/llamavisor-config-version.cmake
   DESTINATION ${package_folder})
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The independent side of the parity gate (docs/parity.md): `llamavisor parity` runs these scripts from there.
+set(scripts_folder ${CMAKE_INSTALL_LIBEXECDIR}/llamavisor)
+install(PROGRAMS tools/record-goldens DESTINATION ${scripts_folder} COMPONENT parity)
+install(DIRECTORY tools/lib/llamavisor_parity tools/lib/llamavisor_tools DESTINATION ${scripts_folder}/lib
+  COMPONENT parity FILES_MATCHING PATTERN "*.py")
+install(FILES src/scoring/formats/letters.json DESTINATION ${scripts_folder}/formats COMPONENT parity)
