@@ -6,6 +6,7 @@
 #include "device/device_name.hpp"
 #include "device/pci.hpp"
 #include "device/sysfs.hpp"
+#include "engine/pack_description.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,7 +53,10 @@ std::string hardware_key(const std::vector<Device>& devices, const fs::path& roo
 /// A pack that was replaced by another of the same build counts as another.
 std::string engine_key(const Engine& engine) {
   std::error_code error;
-  const auto changed = fs::last_write_time(engine.folder / "engine.json", error);
+  const auto file = engine.source == engine::plain_source
+                        ? fs::path(engine.command.back())
+                        : engine.folder / engine::description_name;
+  const auto changed = fs::last_write_time(file, error);
   return fmt::format("{}|{}|{}", engine.folder.string(), engine.build,
                      error ? 0 : changed.time_since_epoch().count());
 }

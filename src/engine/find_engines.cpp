@@ -2,6 +2,8 @@
 #include <llamavisor/error.hpp>
 
 #include "engine/pack_description.hpp"
+#include "engine/path_list.hpp"
+#include "engine/plain_server.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -37,16 +39,31 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return found;
 }
 
-/// Engines in the order in which they were added; a folder that was seen is not added again.
+/// Engines in the order in which they were added; a server that was seen is not added again.
 class Collection {
  public:
-  void add(const fs::path& folder) {
-    auto engine = read_engine(folder);
+  void add(Engine engine) {
     const bool known = std::any_of(engines_.begin(), engines_.end(), [&](const Engine& other) {
       std::error_code error;
-      return fs::equivalent(other.folder, engine.folder, error);
+      return other.flavour == engine.flavour &&
+             fs::equivalent(other.command.back(), engine.command.back(), error);
     });
+    engine.found_by = place_;
     if (!known) engines_.push_back(std::move(engine));
+  }
+
+  /// Of all that are added from now on.
+  void found_by(std::string_view place) { place_ = place; }
+
+  /// The llama-server on PATH, which may lie in a pack.
+  void add_program(const fs::path& server) {
+    try {
+      if (is_pack(server.parent_path())) return add(read_engine(server.parent_path()));
+    } catch (const Error&) {
+      return;
+    }
+    for (auto& flavour : engine::flavours_of(server))
+      add(engine::plain_engine(server, std::move(flavour)));
   }
 
   /// A place that nobody named: what is no usable pack there is passed over.
@@ -54,7 +71,7 @@ class Collection {
     for (const auto& folder : folders_in(place)) {
       if (!is_pack(folder)) continue;
       try {
-        add(folder);
+        add(read_engine(folder));
       } catch (const Error&) {
       }
     }
@@ -65,11 +82,11 @@ class Collection {
   void add_named(const fs::path& place) {
     const auto inner = folders_in(place);
     if (is_pack(place) || std::none_of(inner.begin(), inner.end(), is_pack)) {
-      add(place);
+      add(read_engine(place));
       return;
     }
     for (const auto& folder : inner) {
-      if (is_pack(folder)) add(folder);
+      if (is_pack(folder)) add(read_engine(folder));
     }
   }
 
@@ -77,17 +94,8 @@ class Collection {
 
  private:
   std::vector<Engine> engines_;
+  std::string place_;
 };
-
-std::vector<fs::path> split(const std::string& list) {
-  std::vector<fs::path> parts;
-  for (std::size_t at = 0; at <= list.size();) {
-    const auto end = std::min(list.find(':', at), list.size());
-    if (end > at) parts.emplace_back(list.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
 
 std::optional<fs::path> user_data_folder() {
   // The XDG specification says that a relative path there is to be ignored.
@@ -102,12 +110,23 @@ std::optional<fs::path> user_data_folder() {
 
 std::vector<Engine> find_engines() {
   Collection engines;
-  if (const auto list = environment("LLAMAVISOR_ENGINE_PATH")) {
-    for (const auto& place : split(*list))
+  constexpr const char* own_path = "LLAMAVISOR_ENGINE_PATH";
+  constexpr const char* rocm_path = "ROCM_LLAMA_SERVER_PATH";
+  engines.found_by(own_path);
+  if (const auto list = environment(own_path)) {
+    for (const auto& place : engine::split_paths(*list))
       engines.add_named(place);
   }
+  engines.found_by(rocm_path);
+  if (const auto named = environment(rocm_path)) engines.add(engine::read_rocm_server(*named));
+  engines.found_by("prefix");
   engines.add_from(fs::path(LLAMAVISOR_PREFIX) / "lib/llamavisor");
+  engines.found_by("user");
   if (const auto data = user_data_folder()) engines.add_from(*data / "llamavisor/engines");
+  engines.found_by("PATH");
+  if (const auto path = environment("PATH")) {
+    if (const auto server = engine::server_on_path(*path)) engines.add_program(*server);
+  }
   return engines.take();
 }
 

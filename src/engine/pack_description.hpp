@@ -12,6 +12,11 @@ namespace llamavisor::engine {
 // Not inline: gcc would show these in a shared library, as unique symbols that pin it in a host.
 constexpr std::string_view description_name = "engine.json";
 
+/// `Engine::source` of a llama-server that has none.
+constexpr std::string_view plain_source = "plain";
+
+constexpr std::string_view server_name = "llama-server";
+
 /// The newest format that is understood here.
 constexpr int newest_format = 1;
 

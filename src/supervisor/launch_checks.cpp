@@ -1,6 +1,7 @@
 #include "supervisor/launch_checks.hpp"
 
 #include "device/memory.hpp"
+#include "engine/pack_description.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +11,10 @@ namespace llamavisor::supervisor {
 
 namespace {
 
+/// Of a pack by its description, which is written with it; else by the program.
 FileIdentity identity_of(const Engine& engine) {
-  return FileIdentity::of(engine.folder / "engine.json");
+  if (engine.source == engine::plain_source) return FileIdentity::of(engine.command.back());
+  return FileIdentity::of(engine.folder / engine::description_name);
 }
 
 double as_gib(std::uint64_t bytes) {
@@ -46,6 +49,11 @@ std::optional<Failure> LaunchChecks::check(RungSpec& rung, std::size_t index,
                    .cause = Cause::bad_model};
   }
   if (identity_of(rung.server.engine) == engines_[index]) return std::nullopt;
+  if (rung.server.engine.source == engine::plain_source) {
+    warning = fmt::format("the {} engine {} was replaced since the model was loaded",
+                          rung.server.engine.flavour, rung.server.engine.command.back());
+    return std::nullopt;
+  }
   const int old_build = rung.server.engine.build;
   try {
     rung.server.engine = read_engine(rung.server.engine.folder);

@@ -74,9 +74,10 @@ std::string table(const std::vector<Device>& devices) {
 }
 
 std::string table(const std::vector<Engine>& engines) {
-  std::vector<Row> rows{{"FLAVOUR", "BUILD", "VERSION", "SOURCE", "FOLDER"}};
+  std::vector<Row> rows{{"FLAVOUR", "BUILD", "VERSION", "SOURCE", "FOUND BY", "FOLDER"}};
   for (const auto& engine : engines) {
-    rows.push_back({engine.flavour, std::to_string(engine.build), engine.version, engine.source,
+    rows.push_back({engine.flavour, engine.build == 0 ? "-" : std::to_string(engine.build),
+                    or_dash(engine.version), engine.source, engine.found_by,
                     engine.folder.string()});
   }
   return lay_out(rows);

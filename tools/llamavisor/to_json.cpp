@@ -78,9 +78,13 @@ json::object to_json(const Device& device) {
 }
 
 json::object to_json(const Engine& engine) {
-  return {{"flavour", engine.flavour}, {"build", engine.build},
-          {"version", engine.version}, {"folder", engine.folder.string()},
-          {"source", engine.source},   {"command", plain_list(engine.command)}};
+  return {{"flavour", engine.flavour},
+          {"build", engine.build},
+          {"version", engine.version},
+          {"folder", engine.folder.string()},
+          {"source", engine.source},
+          {"found_by", engine.found_by},
+          {"command", plain_list(engine.command)}};
 }
 
 json::object to_json(const Event& event) {

@@ -75,6 +75,27 @@ TEST_CASE("servers of a year ago, with fewer flags and other log texts, serve as
   CHECK(result.text.size() == 5);
 }
 
+TEST_CASE("a GPU engine and a CPU engine of different builds work together, with a warning") {
+  const FakeWorld world("");
+  const auto warned = [&](const LoadOptions& options) {
+    world.load(options).close();
+    const auto events = world.log().all();
+    return std::any_of(events.begin(), events.end(), [](const Event& event) {
+      return event.kind == Kind::warning && says(event.message, "build 7001") &&
+             says(event.message, "build 11669");
+    });
+  };
+  CHECK_FALSE(warned(world.gpu()));
+  const auto description = world.file("cpu") / "engine.json";
+  std::ifstream stream(description);
+  std::string text((std::istreambuf_iterator<char>(stream)), {});
+  const std::string_view build = R"("build":11669)";
+  const auto at = text.find(build);
+  REQUIRE(at != std::string::npos);
+  std::ofstream(description) << text.replace(at, build.size(), R"("build":7001)");
+  CHECK(warned(world.gpu()));
+}
+
 TEST_CASE("a child starts clean: environment, descriptors, signals, group, folder") {
   const ScopedVariable argument("LLAMA_ARG_PORT", "1");
   const ScopedVariable path("LD_LIBRARY_PATH", "/nowhere");

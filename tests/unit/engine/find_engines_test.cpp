@@ -1,68 +1,18 @@
 #include <llamavisor/engine.hpp>
 
 #include "catch.hpp"
+#include "engine_surroundings.hpp"
 #include "pack_folder.hpp"
-#include "support/temporary_folder.hpp"
 #include "unit/expect.hpp"
 
 #include <stdlib.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <string>
 
 using namespace llamavisor;
 using namespace llamavisor::test;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// A variable of the environment, put back at the end.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Variable() {
-    if (before_) {
-      ::setenv(name_, before_->c_str(), 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
-
-/// An environment in which nothing is found but what a test puts there.
-struct Surroundings {
-  TemporaryFolder temporary;
-  Variable home{"HOME", (temporary.path() / "home").string()};
-  Variable data{"XDG_DATA_HOME", (temporary.path() / "data").string()};
-  Variable path{"LLAMAVISOR_ENGINE_PATH", ""};
-
-  fs::path user_engines() const { return temporary.path() / "data/llamavisor/engines"; }
-  void set_path(const std::string& value) { ::setenv("LLAMAVISOR_ENGINE_PATH", value.c_str(), 1); }
-};
-
-/// The folders of all engines found, but those of the installation prefix.
-std::vector<fs::path> found_in(const Surroundings& surroundings) {
-  std::vector<fs::path> folders;
-  for (const auto& engine : find_engines()) {
-    const auto inside = engine.folder.lexically_relative(surroundings.temporary.path());
-    if (!inside.empty() && *inside.begin() != "..") folders.push_back(engine.folder);
-  }
-  return folders;
-}
-
-}  // namespace
 
 TEST_CASE("packs in the user's data folder are found, in the order of their names", "[engine]") {
   Surroundings surroundings;

@@ -103,6 +103,25 @@ TEST_CASE("an engine that is gone or damaged condemns its rung", "[supervisor]")
   CHECK(remedy_for(failure->cause).never_the_same);
 }
 
+TEST_CASE("a server without a description that was replaced is told, and used", "[supervisor]") {
+  Files files;
+  const auto server = files.folder.path() / "llama-server";
+  write(server, "one");
+  auto& engine = files.rungs[0].server.engine;
+  engine = {.flavour = "cpu",
+            .folder = files.folder.path(),
+            .command = {server.string()},
+            .source = "plain"};
+  LaunchChecks checks;
+  checks.remember(files.rungs, files.model());
+  std::string warning;
+  CHECK_FALSE(checks.check(files.rungs[0], 0, warning));
+  CHECK(warning.empty());
+  write(server, "another");
+  CHECK_FALSE(checks.check(files.rungs[0], 0, warning));
+  CHECK(warning.find(server.string()) != std::string::npos);
+}
+
 TEST_CASE("a model that the host's memory cannot hold is refused before the kernel has to",
           "[supervisor]") {
   RungSpec rung;
